@@ -19,3 +19,6 @@ const (
 	FactPCI      = "pciDevice"       // each, after an empty one
 	FactAddress  = "address"         // each that the guest has on a network card, as CAPV counts them
 )
+
+// MaxAddresses bounds what a guest may make of its addresses.
+const MaxAddresses = 16

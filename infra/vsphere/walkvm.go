@@ -67,6 +67,12 @@ var (
 		Versions: "v1.7 and later; before, where addresses come from pools",
 		Source:   "buildIPAMDeviceConfigs: pkg/services/govmomi/ipam/status.go v1.7.7 to v1.16.1",
 	}
+	rowR9 = &walk.Row{
+		ID: "vsphere.R9", Of: vmKind,
+		Asks:    "the VM's metadata, as it makes that of network devices: the VSphereVM had those that VSphereMachine and failure domain say, and where no device has DHCP the VM has an address of theirs",
+		Differs: walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPV writes the network devices of the VSphereMachine into the VM's metadata, and the VM has their addresses when it starts again"},
+		Source:  "reconcileMetadata: pkg/services/govmomi/service.go; GetMachineMetadata: pkg/util/machines.go; generateOverrideFunc: pkg/services/vimmachine.go v1.5.8 to v1.16.1",
+	}
 	rowR15 = &walk.Row{
 		ID: "vsphere.R15", Of: vmKind,
 		Asks:      "the tags and the module that it attaches to the VM, and of a VM that is off the storage policy",
@@ -80,7 +86,7 @@ var (
 		Source: "reconcileNormal: controllers/vspherevm_controller.go; sanitizeIPAddrs: pkg/services/govmomi/net/net.go v1.5.8 to v1.16.1",
 	}
 	vmRows    = []*walk.Row{rowVM1, rowVM1b, rowVM4, rowVM4b, rowVM5, rowVM6, rowR1, rowR2}
-	foundRows = []*walk.Row{rowR4, rowR5, rowR6, rowR7, rowR8, rowR11, rowR14, rowR15, rowR17, rowM9}
+	foundRows = []*walk.Row{rowR4, rowR5, rowR6, rowR7, rowR8, rowR9, rowR11, rowR14, rowR15, rowR17, rowM9}
 )
 
 // inspection answers the rows of VMs. Machines one after the other mostly get the same
@@ -115,6 +121,7 @@ func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
 		{rowR4, (*sight).hardware},
 		{rowR5, (*sight).pci},
 		{rowR7, (*sight).networkCards},
+		{rowR9, (*sight).metadata},
 		{rowR11, x.inGroup},
 		{rowR14, (*sight).host},
 		{rowR15, (*sight).named},
@@ -131,15 +138,17 @@ type wanted struct {
 	*cloneRest
 	group           *vmGroup // nil: none
 	cards           int32
-	modules         bool   // of its VSphereCluster
-	namespace, name string // of the VSphereVM
+	modules         bool // of its VSphereCluster
+	rewritten       bool
+	addresses       []string // see fixedAddresses
+	namespace, name string   // of the VSphereVM
 }
 
 // vmGroup is the group of VMs of a failure domain, and the compute cluster that has it.
 type vmGroup struct{ name, cluster string }
 
 func (objs *objects) wanted(m *member, groups map[*backup.Record[vsphereZone]]*vmGroup) *wanted {
-	w := &wanted{place: m.place, cloneRest: objs.restOf(m), cards: int32(len(objs.devices(m))), namespace: m.vm.Namespace, name: m.vm.Name}
+	w := &wanted{place: m.place, cloneRest: objs.restOf(m), cards: int32(len(objs.devices(m))), rewritten: objs.rewritten(m), addresses: objs.fixedAddresses(m), namespace: m.vm.Namespace, name: m.vm.Name}
 	if c := objs.vsphereCluster(m.cluster); c != nil {
 		w.modules = len(c.Data.modules()) > 0
 	}
@@ -345,6 +354,19 @@ func (s *sight) pci() walk.Answer {
 		}
 	}
 	return pass
+}
+
+// metadata asks R9.
+func (s *sight) metadata() walk.Answer {
+	if s.m.rewritten {
+		object := vmKind + " " + s.m.namespace + "/" + s.m.name
+		return answer(walk.Differs, object, "spec.network.devices of "+object+" is not what its VSphereMachine and failure domain say", "is the same")
+	}
+	have := s.Facts.All(FactAddress)
+	if len(s.m.addresses) == 0 || s.off || len(have) == 0 || len(have) == MaxAddresses || slices.ContainsFunc(s.m.addresses, func(a string) bool { return slices.Contains(have, a) }) {
+		return pass // without any the VM is asked for one later
+	}
+	return answer(walk.Differs, s.title(), fmt.Sprintf("%s has the address %s, and %s is specified", s.title(), have[0], s.m.addresses[0]), "has a specified address")
 }
 
 // inGroup asks R11.

@@ -206,9 +206,6 @@ func machineFacts(o types.ObjectContent) infra.Facts {
 	return all
 }
 
-// maxAddresses bounds what a guest may make of its addresses.
-const maxAddresses = 16
-
 // addressesOn returns the addresses on network cards that CAPV counts: not those of bridges and
 // tunnels, which are on no card of the VM, and none that is for this host or link alone
 // (ErrOnLocalOnlyIPAddr in pkg/services/govmomi/net/net.go v1.16.1).
@@ -220,7 +217,7 @@ func addressesOn(nics []types.GuestNicInfo) []string {
 		}
 		for _, text := range nics[i].IpAddress {
 			a, err := netip.ParseAddr(text)
-			if err == nil && !a.IsUnspecified() && !a.IsLoopback() && !a.IsLinkLocalUnicast() && !a.IsLinkLocalMulticast() && len(all) < maxAddresses {
+			if err == nil && !a.IsUnspecified() && !a.IsLoopback() && !a.IsLinkLocalUnicast() && !a.IsLinkLocalMulticast() && len(all) < vsphere.MaxAddresses {
 				all = append(all, a.String())
 			}
 		}
