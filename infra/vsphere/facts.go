@@ -16,7 +16,7 @@ const (
 	FactHardware = "hardwareVersion" // "vmx-19"
 	FactCards    = "networkCards"    // how many
 	FactHost     = "host"            // name of the host
-	FactPCI      = "pciDevice"       // each, after an empty one
+	FactPCI      = "pciDevice"       // each, after an empty one: its ids, with its label behind them
 	FactAddress  = "address"         // each that the guest has on a network card, as CAPV counts them
 )
 

@@ -38,7 +38,7 @@ var (
 	}
 	rowR5 = &walk.Row{
 		ID: "vsphere.R5", Of: vmKind,
-		Asks:      "every one of spec.pciDevices among the VM's devices",
+		Asks:      "every one of spec.pciDevices among the VM's devices, with its label",
 		None:      walk.Waits.Says("CAPV attaches no PCI device to a VM that is on, and goes no further"),
 		Condition: conditionAsked,
 		Source:    "reconcilePCIDevices: pkg/services/govmomi/service.go; CalculateDevicesToBeAdded: pkg/services/govmomi/pci/device.go v1.5.8 to v1.16.1",
@@ -328,13 +328,24 @@ type pciDevice struct {
 	Device  int32  `json:"deviceId"`
 	Vendor  int32  `json:"vendorId"`
 	Profile string `json:"vGPUProfile"`
+	Label   string `json:"customLabel"`
 }
 
 func (d pciDevice) String() string {
 	return cmp.Or(d.Profile, fmt.Sprintf("%d-%d", d.Device, d.Vendor))
 }
 
-// pci asks R5. A VM that is off is given what it lacks.
+// is reports whether a device of a VM is such a one, by its fact: what it is, and its label.
+func (d pciDevice) is(fact string) bool {
+	if d.Profile != "" {
+		return fact == d.Profile
+	}
+	what, label, _ := strings.Cut(fact, " ")
+	return what == d.String() && (d.Label == "" || d.Label == label)
+}
+
+// pci asks R5. Of devices that are the same but for their labels CAPV counts all that are specified,
+// and those of the VM that have one label. A VM that is off is given what it lacks.
 func (s *sight) pci() walk.Answer {
 	want := s.m.PCIDevices
 	if len(want) == 0 || !s.read || s.off {
@@ -344,13 +355,20 @@ func (s *sight) pci() walk.Answer {
 	if have == nil {
 		return walk.Answer{Found: walk.Unseen, Objects: []string{s.title()}}
 	}
-	left := map[string]int{}
-	for _, d := range have {
-		left[d]++
-	}
 	for _, d := range want {
-		if left[d.String()]--; left[d.String()] < 0 {
-			return answer(walk.None, s.title(), fmt.Sprintf("%s lacks PCI device %s", s.title(), d), "has it")
+		lacking := 0
+		for _, other := range want {
+			if other.String() == d.String() {
+				lacking++
+			}
+		}
+		for _, fact := range have {
+			if d.is(fact) {
+				lacking--
+			}
+		}
+		if lacking > 0 {
+			return answer(walk.None, s.title(), strings.TrimSpace(fmt.Sprintf("%s lacks PCI device %s %s", s.title(), d, d.Label)), "has it")
 		}
 	}
 	return pass

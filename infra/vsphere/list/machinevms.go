@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 
 	"drift-detector/infra/vsphere"
 
@@ -113,7 +114,7 @@ func pciFacts(devices []types.BaseVirtualDevice) infra.Facts {
 			all = append(all, infra.Fact{Name: vsphere.FactPCI, Value: backing.Vgpu})
 		case *types.VirtualPCIPassthroughDynamicBackingInfo:
 			for _, a := range backing.AllowedDevice {
-				all = append(all, infra.Fact{Name: vsphere.FactPCI, Value: fmt.Sprintf("%d-%d", a.DeviceId, a.VendorId)})
+				all = append(all, infra.Fact{Name: vsphere.FactPCI, Value: strings.TrimSpace(fmt.Sprintf("%d-%d %s", a.DeviceId, a.VendorId, begin(backing.CustomLabel)))})
 			}
 		}
 	}

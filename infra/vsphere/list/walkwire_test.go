@@ -194,7 +194,7 @@ func TestPCIDevicesAndVMGroupsAreAsked(t *testing.T) {
 			}
 			m.Config.Hardware.Device = append(slices.Clone(m.Config.Hardware.Device),
 				device(&types.VirtualPCIPassthroughVmiopBackingInfo{Vgpu: "grid"}),
-				device(&types.VirtualPCIPassthroughDynamicBackingInfo{AllowedDevice: []types.VirtualPCIPassthroughAllowedDevice{{DeviceId: 7864, VendorId: 4318}}}))
+				device(&types.VirtualPCIPassthroughDynamicBackingInfo{CustomLabel: "gpu a", AllowedDevice: []types.VirtualPCIPassthroughAllowedDevice{{DeviceId: 7864, VendorId: 4318}}}))
 		}
 	}
 	for _, o := range v.Service.Context.Map.All(clusterType) {
@@ -229,7 +229,7 @@ func TestPCIDevicesAndVMGroupsAreAsked(t *testing.T) {
 			t.Errorf("%s is in a group", vm.Name)
 		}
 	}
-	if got := instance(t, l, aWorker).Facts.All(vsphere.FactPCI); !slices.Equal(got, []string{"", "grid", "7864-4318"}) {
+	if got := instance(t, l, aWorker).Facts.All(vsphere.FactPCI); !slices.Equal(got, []string{"", "grid", "7864-4318 gpu a"}) {
 		t.Errorf("PCI devices %q", got)
 	}
 }
