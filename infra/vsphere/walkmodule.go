@@ -38,7 +38,7 @@ func (c *vsphereCluster) modules() (all []module) {
 func (q *questions) askModules(id backup.ClusterID, c *backup.Record[vsphereCluster]) {
 	modules, planes := c.Data.modules(), q.objs.controlPlanes[id]
 	switch {
-	case len(modules) == 0:
+	case len(modules) == 0 || c.Paused:
 		return
 	case len(planes) > 1:
 		q.note(rowC8, id, answer(walk.Several, clusterTitle(id), fmt.Sprintf("%d control planes have the label of %s", len(planes), clusterTitle(id)), "has one control plane"))

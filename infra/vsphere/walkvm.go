@@ -111,7 +111,7 @@ func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
 	x := &inspection{members: make([]*wanted, len(objs.snapshot.Machines)), passing: map[uint][]walk.Step{}, places: map[placedAt]walk.Answer{}, centers: map[*infra.Listing][]string{}, labels: map[string]bool{}}
 	groups := map[*backup.Record[vsphereZone]]*vmGroup{}
 	for i := range objs.members {
-		if m := &objs.members[i]; m.index >= 0 && m.machine != nil && m.vm != nil {
+		if m := &objs.members[i]; m.index >= 0 && m.machine != nil && m.vm != nil && !m.machine.Paused && !m.vm.Paused {
 			x.members[m.index] = objs.wanted(m, groups)
 		}
 	}
