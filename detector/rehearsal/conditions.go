@@ -22,7 +22,7 @@ var Conditions = []Condition{
 	{code.HostResolves, "The names of these API servers lead to their floating IPs, as the pods of the controllers look them up"},
 	{code.ImagesResolved, "The controller of Images (ORC) runs on the new management cluster, with its credentials: machines of these clusters name their images as its objects"},
 	{code.CredentialUntried, "The infrastructure accepts the credentials in the backup, which are what the controllers log in with: others were used here, and these were not tried"},
-	{code.CertificateUnchecked, "The controllers trust the certificates of the infrastructure's servers: the check was turned off here"},
+	{code.CertificateUnchecked, "The controllers trust the certificates of the infrastructure's servers: the check was turned off here, or an authority signed one that this machine trusts and theirs need not, and it is not the one that is pinned"},
 	{code.PendingHooks, "The runtime extensions of these hooks answer and let the Clusters go on: the hooks were pending when the backup was taken, and are called again"},
 	{code.ForeignPools, "The IPAM providers of these pools bind their claims again to the addresses that they had"},
 	{code.ResourceSetsApplied, "What these ClusterResourceSets hold is still what the workload clusters are to have: they write it again as the backup has it, passwords included, and those with ApplyOnce create again what was deleted there"},

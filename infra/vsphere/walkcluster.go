@@ -79,7 +79,7 @@ var (
 	}
 	rowC6b = &walk.Row{
 		ID: "vsphere.C6b", Of: clusterKind,
-		Asks:      "the certificate of vCenter, by authorities that it trusts, else by spec.thumbprint; without that it takes any",
+		Asks:      "the certificate of vCenter, by the authorities of its image, else by spec.thumbprint; without that it takes any",
 		Differs:   walk.Halts.Says("CAPV refuses the certificate and does nothing for the cluster"),
 		Condition: code.CertificateUnchecked,
 		Source:    "newClient: pkg/session/session.go v1.16.1; dialTLSContext: govmomi vim25/soap/client.go v0.53.0",
@@ -256,7 +256,7 @@ func (q *questions) askTags() {
 }
 
 // certificateAnswer asks C6b of an object with a thumbprint. govmomi compares that only where no
-// authority has signed the certificate.
+// authority has signed the certificate: one of CAPV's image, and not of the machine that looked.
 func certificateAnswer(inv *infra.Inventory, l *infra.Listing, object, thumbprint string) walk.Answer {
 	switch {
 	case l == nil:
@@ -264,17 +264,14 @@ func certificateAnswer(inv *infra.Inventory, l *infra.Listing, object, thumbprin
 	case strings.TrimSpace(thumbprint) == "":
 		return pass
 	}
-	if inv.AccessFact(l, infra.FactCertificate, "") == infra.CertificateVerified {
-		return pass
-	}
 	long, short := inv.AccessFact(l, FactThumbprint, ""), inv.AccessFact(l, FactShort, "")
 	switch pin := strings.TrimSpace(thumbprint); {
 	case long == "" && l.State == code.ScopeFailed:
 		return walk.Answer{}
-	case long == "":
-		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
 	case strings.EqualFold(pin, long), strings.EqualFold(pin, short):
 		return pass
+	case long == "", inv.AccessFact(l, infra.FactCertificate, "") == infra.CertificateVerified:
+		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
 	}
 	return answer(walk.Differs, object, fmt.Sprintf("%s pins %s, and vCenter %s shows %s", object, infra.Brief(thumbprint), l.Endpoint, long), "has the thumbprint of the certificate that vCenter shows")
 }
