@@ -176,7 +176,13 @@ var vms = backup.NewKind("vspherevms."+group, append(slices.Concat(
 	backup.Failing(missing, "status.conditions", "VirtualMachineProvisioned"),
 )...)
 
-var addressClaims = backup.NewKind[struct{}]("ipaddressclaims.ipam.cluster.x-k8s.io").Ownerless()
+// poolRef names a pool; its group is what its kind says.
+type poolRef struct{ Kind, Name string }
+
+var addressClaims = backup.NewKind("ipaddressclaims.ipam.cluster.x-k8s.io",
+	backup.Text(func(p *poolRef) *string { return &p.Kind }, "spec.poolRef.kind"),
+	backup.Text(func(p *poolRef) *string { return &p.Name }, "spec.poolRef.name"),
+).Ownerless()
 
 type ipAddress struct {
 	Claim, Address, Pool, Gateway string

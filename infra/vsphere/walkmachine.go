@@ -98,6 +98,7 @@ func (q *questions) askMachine(m *member) {
 	q.askSession(m)
 	q.noteMachine(rowVM4b, m, q.objs.placedAgain(m))
 	q.noteMachine(rowVM5, m, q.objs.addressed(m))
+	q.noteMachine(rowVM6b, m, q.objs.ofPools(m))
 	q.noteMachine(rowR1, m, q.objs.statusBack(m))
 	q.noteMachine(rowR2, m, q.objs.writtenLower(m))
 	q.noteMachine(rowR8, m, q.objs.claimed(m))

@@ -12,13 +12,13 @@ import (
 
 // device is a network device of a clone spec.
 type device struct {
-	Skip     bool       `json:"skipIPAllocation"`
-	DHCP4    bool       `json:"dhcp4"`
-	DHCP6    bool       `json:"dhcp6"`
-	Addrs    []string   `json:"ipAddrs"`
-	Pools    []struct{} `json:"addressesFromPools"`
-	Gateway4 string     `json:"gateway4"`
-	Gateway6 string     `json:"gateway6"`
+	Skip     bool      `json:"skipIPAllocation"`
+	DHCP4    bool      `json:"dhcp4"`
+	DHCP6    bool      `json:"dhcp6"`
+	Addrs    []string  `json:"ipAddrs"`
+	Pools    []poolRef `json:"addressesFromPools"`
+	Gateway4 string    `json:"gateway4"`
+	Gateway6 string    `json:"gateway6"`
 }
 
 // devices returns those that CAPV writes into the VSphereVM of a machine.
