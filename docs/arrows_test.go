@@ -35,7 +35,7 @@ var arrowsUp = map[string]int{
 	"infra/aws/list":     18,
 	"infra/azure":        22,
 	"infra/openstack":    53,
-	"infra/vsphere":      26,
+	"infra/vsphere":      25,
 	"infra/vsphere/list": 12,
 	"internal/cli":       7,
 	"internal/lab":       22,

@@ -13,7 +13,7 @@ type Condition struct {
 // Conditions are those of the rows, the special ones first.
 var Conditions = []Condition{
 	{code.PoolAddressesTaken, "These addresses are excluded from their pools (spec.excludedAddresses) before a machine is created: VMs have them, and the pools believe that they are free"},
-	{code.NamedInVCenter, "The tags, modules, VM groups and storage policies that these objects name exist in vCenter: they are named by ids that were not looked up"},
+	{code.NamedInVCenter, "The tags, modules and storage policies that these objects name exist in vCenter, and are on the VMs, hosts, compute clusters and datacenters that they are for: they were not looked up, and CAPV creates and attaches again what was taken away since the backup"},
 	{code.VCenterUnasked, "The names of datacenters are unique, and the VMs of machines have what CAPV asks for (an address, a network card for each device, the hardware version, a host that can be read): the inventory was saved before this was asked for"},
 	{code.InfrastructureUnasked, "What AWS, Azure or OpenStack says of these is what the objects specify: the inventory was saved before that was asked for, or the backup names it by a filter, which was not followed, or not at all; or it was not compared, as what Azure Service Operator sets back, or CAPA and CAPO at load balancers, routes and rules"},
 	{code.PoolsUncompared, "Launch template or scale set model, image, version, subnets and bootstrap data of these pools are those of the backup: they were not compared. Where one differs the controller replaces all members, and without bootstrap data it does nothing"},
@@ -22,7 +22,7 @@ var Conditions = []Condition{
 	{code.HostResolves, "The names of these API servers lead to their floating IPs, as the pods of the controllers look them up"},
 	{code.ImagesResolved, "The controller of Images (ORC) runs on the new management cluster, with its credentials: machines of these clusters name their images as its objects"},
 	{code.CredentialUntried, "The infrastructure accepts the credentials in the backup, which are what the controllers log in with: others were used here, and these were not tried"},
-	{code.CertificateUnchecked, "The controllers trust the certificates of the infrastructure's servers: the check was turned off here"},
+	{code.CertificateUnchecked, "The controllers trust the certificates of the infrastructure's servers: the check was turned off here, or an authority signed one that this machine trusts and theirs need not, and it is not the one that is pinned"},
 	{code.PendingHooks, "The runtime extensions of these hooks answer and let the Clusters go on: the hooks were pending when the backup was taken, and are called again"},
 	{code.ForeignPools, "The IPAM providers of these pools bind their claims again to the addresses that they had"},
 	{code.ResourceSetsApplied, "What these hold is still what the workload clusters are to have: they write it again as the backup has it, passwords and versions of charts included, and ClusterResourceSets with ApplyOnce create again what was deleted there"},

@@ -25,7 +25,9 @@
 //	walk.go         the steps that CAPV takes after a restore, in their order
 //	walkaccess.go   identities, sessions, credentials and certificates
 //	walkcluster.go  failure domains and VSphereCluster
+//	walkmodule.go   cluster modules
 //	walkmachine.go  VSphereMachine
+//	walkspec.go     clone specs: network devices, and fixed members
 //	walkvm.go       VSphereVM, before and in the infrastructure
 //	walkhost.go     the host of a VM
 //	walkaddress.go  addresses from pools

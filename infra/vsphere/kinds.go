@@ -71,6 +71,7 @@ type vsphereCluster struct {
 	Zones                      string // failureDomainSelector in JSON
 	Insecure                   bool   // v1alpha3 only
 	Modules                    string // clusterModules in JSON
+	Moduleless                 bool   // CAPV leaves modules alone
 	// Available reports whether CAPV has logged in to the server with the identity.
 	Available backup.ConditionState
 }
@@ -84,6 +85,7 @@ var clusters = backup.NewKind("vsphereclusters."+group,
 	backup.Raw(func(c *vsphereCluster) *string { return &c.Zones }, "spec.failureDomainSelector"),
 	backup.Flag(func(c *vsphereCluster) *bool { return &c.Insecure }, "spec.insecure"),
 	backup.Raw(func(c *vsphereCluster) *string { return &c.Modules }, "spec.clusterModules"),
+	backup.Flag(func(c *vsphereCluster) *bool { return &c.Moduleless }, "spec.disableClusterModule"),
 	// CAPV v1.13 to v1.15 serve v1beta1 and write the condition twice: only
 	// status.v1beta2 knows the generation (VSphereClusterVCenterAvailableV1Beta2Condition,
 	// apis/v1beta1/vspherecluster_types.go v1.15.0).
@@ -174,7 +176,13 @@ var vms = backup.NewKind("vspherevms."+group, append(slices.Concat(
 	backup.Failing(missing, "status.conditions", "VirtualMachineProvisioned"),
 )...)
 
-var addressClaims = backup.NewKind[struct{}]("ipaddressclaims.ipam.cluster.x-k8s.io").Ownerless()
+// poolRef names a pool; its group is what its kind says.
+type poolRef struct{ Kind, Name string }
+
+var addressClaims = backup.NewKind("ipaddressclaims.ipam.cluster.x-k8s.io",
+	backup.Text(func(p *poolRef) *string { return &p.Kind }, "spec.poolRef.kind"),
+	backup.Text(func(p *poolRef) *string { return &p.Name }, "spec.poolRef.name"),
+).Ownerless()
 
 type ipAddress struct {
 	Claim, Address, Pool, Gateway string
@@ -249,6 +257,7 @@ type vsphereDomain struct {
 	Datacenter, Datastore string
 	Cluster, Group        string // compute cluster, and VM group of its hosts
 	Networks              string // in JSON: networks or networkConfigurations
+	Region, Zone          bool   // autoConfigure: CAPV makes and attaches the tag
 }
 
 var domains = backup.NewKind("vspherefailuredomains."+group,
@@ -257,6 +266,8 @@ var domains = backup.NewKind("vspherefailuredomains."+group,
 	backup.Text(func(d *vsphereDomain) *string { return &d.Cluster }, "spec.topology.computeCluster"),
 	backup.Text(func(d *vsphereDomain) *string { return &d.Group }, "spec.topology.hosts.vmGroupName"),
 	backup.Raw(func(d *vsphereDomain) *string { return &d.Networks }, "spec.topology.networkConfigurations", "spec.topology.networks"),
+	backup.Flag(func(d *vsphereDomain) *bool { return &d.Region }, "spec.region.autoConfigure"),
+	backup.Flag(func(d *vsphereDomain) *bool { return &d.Zone }, "spec.zone.autoConfigure"),
 )
 
 // Keys of the credentials' Secrets (CAPV pkg/identity/identity.go and

@@ -39,8 +39,9 @@ type objects struct {
 	ours      map[backup.ClusterID]string   // likewise, see providers
 	// Of the walk, what is read once.
 	secretOwners map[capi.Object][]string
-	devicesOf    map[string][]device   // by their JSON
-	rests        map[string]*cloneRest // likewise
+	parsed       map[string][]device   // by their JSON
+	merged       map[[2]string]string  // by that, and the networks of a failure domain
+	rests        map[string]*cloneRest // by their JSON
 }
 
 type clusterServer struct {

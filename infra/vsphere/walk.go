@@ -37,6 +37,7 @@ func (objs *objects) steps(needed []infra.Resource) []infra.Step {
 			q.askCluster(id, c)
 		}
 	}
+	q.askTags()
 	q.askThings(needed)
 	q.askPools()
 	q.pins = objs.sessions()

@@ -78,7 +78,7 @@ func (q *questions) askSession(m *member) {
 		Step: walk.Step{Row: rowVM1b, Cluster: m.cluster, Subject: q.objs.titleOf(m), Machine: m.index},
 		Look: func(inv *infra.Inventory) (a walk.Answer) {
 			for _, pin := range pins {
-				if a = certificateAnswer(inv, inv.Named(target), object, pin); a.Found != walk.Differs {
+				if a = certificateAnswer(inv, inv.Named(target), object, pin); a.Found == walk.Passed {
 					return a
 				}
 			}

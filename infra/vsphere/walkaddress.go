@@ -23,12 +23,38 @@ var rowVM6 = &walk.Row{
 	Source:    "reconcileIPAddressClaims: controllers/vspherevm_ipaddress_reconciler.go v1.6.0 to v1.16.1; FindFreeAddress: cluster-api-ipam-provider-in-cluster internal/poolutil/pool.go v1.1.0",
 }
 
+// rowVM6b is the part of the claims that exist.
+var rowVM6b = &walk.Row{
+	ID: "vsphere.VM6b", Of: vmKind,
+	Asks:    "leave to write the pool of each network device into the claim for it",
+	Differs: walk.Waits.Says("Cluster API's webhook lets nobody change a claim, and CAPV goes no further"),
+	Source:  "createOrPatchIPAddressClaim: controllers/vspherevm_ipaddress_reconciler.go v1.6.0 to v1.16.1; ValidateUpdate: internal/webhooks/ipaddressclaim.go of Cluster API v1.5.8 to v1.13.6",
+}
+
 var rowR8 = &walk.Row{
 	ID: "vsphere.R8", Of: vmKind,
 	Asks:    "the addresses that pools gave it: one address once on a device, and on each device one gateway of a family",
 	Several: walk.Waits.Says("CAPV refuses the addresses of the device"),
 	Differs: walk.Waits.Says("CAPV refuses the addresses of the device"),
 	Source:  "BuildState: pkg/services/govmomi/ipam/status.go; parseGateway: pkg/services/govmomi/ipam/parse.go v1.6.3 to v1.16.1",
+}
+
+// ofPools asks VM6b.
+func (objs *objects) ofPools(m *member) (found walk.Answer) {
+	for i, d := range objs.devices(m) {
+		for n, pool := range d.Pools {
+			name := fmt.Sprintf("%s-%d-%d", m.vm.Name, i, n)
+			c := addressClaims.In(objs.snapshot).Named(m.vm.Backup, m.vm.Namespace, name)
+			if c == nil {
+				continue // that it is absent is said elsewhere
+			}
+			if found = pass; c.Data != pool {
+				object := claimKind + " " + c.Namespace + "/" + name
+				return answer(walk.Differs, object, fmt.Sprintf("%s is of %s %s, and network device %d of %s %s", object, c.Data.Kind, c.Data.Name, i, pool.Kind, pool.Name), "is of the same pool")
+			}
+		}
+	}
+	return found
 }
 
 // claimed asks R8, of addresses that have the names of their claims, as a restore leaves them.

@@ -44,7 +44,14 @@ var (
 		None:   walk.Halts.Says("its status says neither that it is ready nor that it is not; CAPV does nothing for the clusters that select it"),
 		Source: "reconcileNormal: controllers/vspheredeploymentzone_controller.go; reconcileDeploymentZones: controllers/vspherecluster_reconciler.go v1.10.0 to v1.16.1",
 	}
-	identityRows = []*walk.Row{rowI1, rowI3, rowZ1, rowZ2}
+	rowZ5 = &walk.Row{
+		ID: "vsphere.Z5", Of: zoneKind,
+		Asks:      "the tags of region and zone on its datacenter, compute cluster and hosts, which CAPV creates and attaches where autoConfigure is set",
+		Condition: conditionNamed,
+		Versions:  "up to v1.15",
+		Source:    "createAndAttachMetadata: controllers/vspheredeploymentzone_controller_domain.go; CreateCategory: pkg/services/govmomi/metadata/metadata.go v1.5.8 to v1.15.3",
+	}
+	identityRows = []*walk.Row{rowI1, rowI3, rowZ1, rowZ2, rowZ5}
 )
 
 // Rows of VSphereCluster.
@@ -72,17 +79,10 @@ var (
 	}
 	rowC6b = &walk.Row{
 		ID: "vsphere.C6b", Of: clusterKind,
-		Asks:      "the certificate of vCenter, by authorities that it trusts, else by spec.thumbprint; without that it takes any",
+		Asks:      "the certificate of vCenter, by the authorities of its image, else by spec.thumbprint; without that it takes any",
 		Differs:   walk.Halts.Says("CAPV refuses the certificate and does nothing for the cluster"),
 		Condition: code.CertificateUnchecked,
 		Source:    "newClient: pkg/session/session.go v1.16.1; dialTLSContext: govmomi vim25/soap/client.go v0.53.0",
-	}
-	rowC8 = &walk.Row{
-		ID: "vsphere.C8", Of: clusterKind,
-		Asks:    "the owners of machines, and the template of each, where spec.clusterModules shows that it creates modules of them",
-		None:    walk.Halts.Says("CAPV creates no module for the owner, and does nothing for the cluster"),
-		Several: walk.Halts.Says("CAPV does not know whose machines belong together, and does nothing for the cluster"),
-		Source:  "fetchMachineOwnerObjects, Reconcile: controllers/clustermodule_reconciler.go v1.5.8 to v1.16.1",
 	}
 	clusterRows = []*walk.Row{rowC4, rowC5, rowC6, rowC6b, rowC8}
 )
@@ -240,40 +240,23 @@ func selectsZone(selector, of string) bool {
 	return err != nil || selects.Matches(labels.Set(backup.Labels(of).Map()))
 }
 
-// askModules asks C8: CAPV makes modules where its gate NodeAntiAffinity is on, and writes
-// them into the spec.
-func (q *questions) askModules(id backup.ClusterID, c *backup.Record[vsphereCluster]) {
-	if c.Data.Modules == "" || c.Data.Modules == "[]" {
-		return
-	}
-	planes := q.objs.controlPlanes[id]
-	if len(planes) > 1 {
-		q.note(rowC8, id, answer(walk.Several, clusterTitle(id), fmt.Sprintf("%d control planes have the label of %s", len(planes), clusterTitle(id)), "has one control plane"))
-		return
-	}
-	lacking := func(kind, owner string, template backup.Ref) bool {
-		if template.Kind != templateKind || q.objs.templates[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: template.Name}] != nil {
-			return false
+// askTags asks Z5 of all zones: CAPV does that for those that no cluster selects, too.
+func (q *questions) askTags() {
+	for z := range zones.In(q.objs.snapshot).All() {
+		domain := q.objs.domainOf(z)
+		if domain == nil || z.Paused {
+			continue
 		}
-		object := fmt.Sprintf("%s %s/%s", templateKind, id.Namespace, template.Name)
-		q.note(rowC8, id, answer(walk.None, object, fmt.Sprintf("%s of %s %s is not in the backup", object, kind, owner), "exists"))
-		return true
-	}
-	for _, p := range planes {
-		if lacking(p.Kind, p.Name, p.Infrastructure) {
-			return
+		a := pass
+		if domain.Data.Region || domain.Data.Zone {
+			a = walk.Answer{Found: walk.Unseen, Objects: []string{domainKind + " " + domain.Name}}
 		}
+		q.Keep(walk.Step{Row: rowZ5, Subject: zoneKind + " " + z.Name, Machine: -1, Answer: a})
 	}
-	for i := range q.objs.snapshot.Groups {
-		if g := &q.objs.snapshot.Groups[i]; g.Cluster == id && g.Kind == "MachineDeployment" && lacking(g.Kind, g.Name, g.Infrastructure) {
-			return
-		}
-	}
-	q.note(rowC8, id, pass)
 }
 
 // certificateAnswer asks C6b of an object with a thumbprint. govmomi compares that only where no
-// authority has signed the certificate.
+// authority has signed the certificate: one of CAPV's image, and not of the machine that looked.
 func certificateAnswer(inv *infra.Inventory, l *infra.Listing, object, thumbprint string) walk.Answer {
 	switch {
 	case l == nil:
@@ -281,17 +264,14 @@ func certificateAnswer(inv *infra.Inventory, l *infra.Listing, object, thumbprin
 	case strings.TrimSpace(thumbprint) == "":
 		return pass
 	}
-	if inv.AccessFact(l, infra.FactCertificate, "") == infra.CertificateVerified {
-		return pass
-	}
 	long, short := inv.AccessFact(l, FactThumbprint, ""), inv.AccessFact(l, FactShort, "")
 	switch pin := strings.TrimSpace(thumbprint); {
 	case long == "" && l.State == code.ScopeFailed:
 		return walk.Answer{}
-	case long == "":
-		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
 	case strings.EqualFold(pin, long), strings.EqualFold(pin, short):
 		return pass
+	case long == "", inv.AccessFact(l, infra.FactCertificate, "") == infra.CertificateVerified:
+		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
 	}
 	return answer(walk.Differs, object, fmt.Sprintf("%s pins %s, and vCenter %s shows %s", object, infra.Brief(thumbprint), l.Endpoint, long), "has the thumbprint of the certificate that vCenter shows")
 }

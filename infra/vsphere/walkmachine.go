@@ -2,7 +2,6 @@ package vsphere
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -99,6 +98,7 @@ func (q *questions) askMachine(m *member) {
 	q.askSession(m)
 	q.noteMachine(rowVM4b, m, q.objs.placedAgain(m))
 	q.noteMachine(rowVM5, m, q.objs.addressed(m))
+	q.noteMachine(rowVM6b, m, q.objs.ofPools(m))
 	q.noteMachine(rowR1, m, q.objs.statusBack(m))
 	q.noteMachine(rowR2, m, q.objs.writtenLower(m))
 	q.noteMachine(rowR8, m, q.objs.claimed(m))
@@ -220,64 +220,6 @@ func (objs *objects) restDiffers(m *member) (differ []string) {
 	return differ
 }
 
-// membersOf returns the members of a JSON object, each in one form, without those that say
-// nothing, as CAPV's types leave them out.
-func membersOf(text string) map[string]string {
-	var all map[string]any
-	out := map[string]string{}
-	if json.Unmarshal([]byte(text), &all) != nil {
-		return out
-	}
-	for name, value := range all {
-		form, _ := json.Marshal(value)
-		switch s := string(form); s {
-		case "null", `""`, "0", "false", "[]", "{}":
-		default:
-			out[name] = s
-		}
-	}
-	return out
-}
-
-// device is a network device of a clone spec.
-type device struct {
-	Skip     bool       `json:"skipIPAllocation"`
-	DHCP4    bool       `json:"dhcp4"`
-	DHCP6    bool       `json:"dhcp6"`
-	Addrs    []string   `json:"ipAddrs"`
-	Pools    []struct{} `json:"addressesFromPools"`
-	Gateway4 string     `json:"gateway4"`
-	Gateway6 string     `json:"gateway6"`
-}
-
-// devices returns those that CAPV writes into the VSphereVM of a machine: of its VSphereMachine, or
-// what a failure domain made of them. Equal texts are read once.
-func (objs *objects) devices(m *member) []device {
-	text := m.machine.Data.Devices
-	if objs.snapshot.Machines[m.index].FailureDomain != "" {
-		text = m.vm.Data.Devices
-	}
-	return objs.devicesIn(text)
-}
-
-func (objs *objects) devicesIn(text string) []device {
-	if text == "" {
-		return nil
-	}
-	list, known := objs.devicesOf[text]
-	if !known {
-		var of struct{ Devices []device }
-		if json.Unmarshal([]byte(text), &of) == nil {
-			list = of.Devices
-		}
-		if objs.devicesOf == nil {
-			objs.devicesOf = map[string][]device{}
-		}
-		objs.devicesOf[text] = list
-	}
-	return list
-}
-
 // addressed asks VM5.
 func (objs *objects) addressed(m *member) walk.Answer {
 	for i, d := range objs.devices(m) {
@@ -287,27 +229,4 @@ func (objs *objects) addressed(m *member) walk.Answer {
 		}
 	}
 	return pass
-}
-
-// cloneRest is what steps ask of the fixed members of a clone spec.
-type cloneRest struct {
-	HardwareVersion string      `json:"hardwareVersion"`
-	TagIDs          []string    `json:"tagIDs"`
-	PCIDevices      []pciDevice `json:"pciDevices"`
-	StoragePolicy   string      `json:"storagePolicyName"`
-}
-
-// restOf reads equal texts once.
-func (objs *objects) restOf(m *member) *cloneRest {
-	text := m.machine.Data.Rest
-	r := objs.rests[text]
-	if r == nil {
-		r = &cloneRest{}
-		_ = json.Unmarshal([]byte(cmp.Or(text, "{}")), r)
-		if objs.rests == nil {
-			objs.rests = map[string]*cloneRest{}
-		}
-		objs.rests[text] = r
-	}
-	return r
 }

@@ -38,16 +38,17 @@ var (
 	}
 	rowR5 = &walk.Row{
 		ID: "vsphere.R5", Of: vmKind,
-		Asks:      "every one of spec.pciDevices among the VM's devices",
+		Asks:      "every one of spec.pciDevices among the VM's devices, with its label",
 		None:      walk.Waits.Says("CAPV attaches no PCI device to a VM that is on, and goes no further"),
 		Condition: conditionAsked,
 		Source:    "reconcilePCIDevices: pkg/services/govmomi/service.go; CalculateDevicesToBeAdded: pkg/services/govmomi/pci/device.go v1.5.8 to v1.16.1",
 	}
 	rowR11 = &walk.Row{
 		ID: "vsphere.R11", Of: vmKind,
-		Asks:      "the VM group of its failure domain, in the one compute cluster of the name",
+		Asks:      "the VM group of its failure domain, in the one compute cluster of the name in its datacenter, with the VM in it",
 		None:      walk.Waits.Says("CAPV finds no VM group to put the VM into, and goes no further"),
 		Several:   walk.Waits.Says("CAPV takes none of several compute clusters, and goes no further"),
+		Differs:   walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPV puts the VM into its group again, and DRS moves it to the hosts of the group"},
 		Refused:   "the VM groups of compute clusters",
 		Condition: conditionAsked,
 		Source:    "reconcileVMGroupInfo: pkg/services/govmomi/service.go; FindVMGroup: pkg/services/govmomi/cluster/vmgroup.go v1.5.8 to v1.16.1",
@@ -66,9 +67,15 @@ var (
 		Versions: "v1.7 and later; before, where addresses come from pools",
 		Source:   "buildIPAMDeviceConfigs: pkg/services/govmomi/ipam/status.go v1.7.7 to v1.16.1",
 	}
+	rowR9 = &walk.Row{
+		ID: "vsphere.R9", Of: vmKind,
+		Asks:    "the VM's metadata, as it makes that of network devices: the VSphereVM had those that VSphereMachine and failure domain say, and where no device has DHCP the VM has an address of theirs",
+		Differs: walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPV writes the network devices of the VSphereMachine into the VM's metadata, and the VM has their addresses when it starts again"},
+		Source:  "reconcileMetadata: pkg/services/govmomi/service.go; GetMachineMetadata: pkg/util/machines.go; generateOverrideFunc: pkg/services/vimmachine.go v1.5.8 to v1.16.1",
+	}
 	rowR15 = &walk.Row{
 		ID: "vsphere.R15", Of: vmKind,
-		Asks:      "the tags, module and storage policy that it attaches to the VM; where the VM has the recorded managed object id, vCenter is the same, and has them",
+		Asks:      "the tags and the module that it attaches to the VM, and of a VM that is off the storage policy",
 		Condition: conditionNamed,
 		Source:    "reconcileTags, reconcileClusterModuleMembership, reconcileStoragePolicy: pkg/services/govmomi/service.go v1.5.8 to v1.16.1",
 	}
@@ -78,8 +85,8 @@ var (
 		None:   walk.Waits.Says("the VM does not become ready, and CAPV asks again every 10 seconds"),
 		Source: "reconcileNormal: controllers/vspherevm_controller.go; sanitizeIPAddrs: pkg/services/govmomi/net/net.go v1.5.8 to v1.16.1",
 	}
-	vmRows    = []*walk.Row{rowVM1, rowVM1b, rowVM4, rowVM4b, rowVM5, rowVM6, rowR1, rowR2}
-	foundRows = []*walk.Row{rowR4, rowR5, rowR6, rowR7, rowR8, rowR11, rowR14, rowR15, rowR17, rowM9}
+	vmRows    = []*walk.Row{rowVM1, rowVM1b, rowVM4, rowVM4b, rowVM5, rowVM6, rowVM6b, rowR1, rowR2}
+	foundRows = []*walk.Row{rowR4, rowR5, rowR6, rowR7, rowR8, rowR9, rowR11, rowR14, rowR15, rowR17, rowM9}
 )
 
 // inspection answers the rows of VMs. Machines one after the other mostly get the same
@@ -104,7 +111,7 @@ func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
 	x := &inspection{members: make([]*wanted, len(objs.snapshot.Machines)), passing: map[uint][]walk.Step{}, places: map[placedAt]walk.Answer{}, centers: map[*infra.Listing][]string{}, labels: map[string]bool{}}
 	groups := map[*backup.Record[vsphereZone]]*vmGroup{}
 	for i := range objs.members {
-		if m := &objs.members[i]; m.index >= 0 && m.machine != nil && m.vm != nil {
+		if m := &objs.members[i]; m.index >= 0 && m.machine != nil && m.vm != nil && !m.machine.Paused && !m.vm.Paused {
 			x.members[m.index] = objs.wanted(m, groups)
 		}
 	}
@@ -114,7 +121,8 @@ func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
 		{rowR4, (*sight).hardware},
 		{rowR5, (*sight).pci},
 		{rowR7, (*sight).networkCards},
-		{rowR11, (*sight).inGroup},
+		{rowR9, (*sight).metadata},
+		{rowR11, x.inGroup},
 		{rowR14, (*sight).host},
 		{rowR15, (*sight).named},
 		{rowR17, (*sight).address},
@@ -130,18 +138,19 @@ type wanted struct {
 	*cloneRest
 	group           *vmGroup // nil: none
 	cards           int32
-	modules         bool // clusterModules of its VSphereCluster
-	ref             string
-	namespace, name string // of the VSphereVM
+	modules         bool // of its VSphereCluster
+	rewritten       bool
+	addresses       []string // see fixedAddresses
+	namespace, name string   // of the VSphereVM
 }
 
 // vmGroup is the group of VMs of a failure domain, and the compute cluster that has it.
 type vmGroup struct{ name, cluster string }
 
 func (objs *objects) wanted(m *member, groups map[*backup.Record[vsphereZone]]*vmGroup) *wanted {
-	w := &wanted{place: m.place, cloneRest: objs.restOf(m), cards: int32(len(objs.devices(m))), ref: refOf(m.vm.Data.VMRef), namespace: m.vm.Namespace, name: m.vm.Name}
+	w := &wanted{place: m.place, cloneRest: objs.restOf(m), cards: int32(len(objs.devices(m))), rewritten: objs.rewritten(m), addresses: objs.fixedAddresses(m), namespace: m.vm.Namespace, name: m.vm.Name}
 	if c := objs.vsphereCluster(m.cluster); c != nil {
-		w.modules = strings.Trim(c.Data.Modules, "[]") != ""
+		w.modules = len(c.Data.modules()) > 0
 	}
 	_, zone := objs.zoneOfMachine(m)
 	if zone == nil {
@@ -156,7 +165,7 @@ func (objs *objects) wanted(m *member, groups map[*backup.Record[vsphereZone]]*v
 	return w
 }
 
-// inspect asks them in CAPV's order, which ends at the first that it does not pass.
+// inspect asks them in CAPV's order, which ends at the first that keeps it from going on.
 func (x *inspection) inspect(machine int, at infra.Sight) []walk.Step {
 	m := x.members[machine]
 	if m == nil || at.Listing == nil {
@@ -175,7 +184,7 @@ func (x *inspection) inspect(machine int, at infra.Sight) []walk.Step {
 		default:
 			open = append(open, walk.Step{Row: ask.row, Answer: a})
 		}
-		if (&walk.Step{Row: ask.row, Answer: a}).Does() != (walk.Does{}) {
+		if e := (&walk.Step{Row: ask.row, Answer: a}).Does().Effect; e != "" && e != walk.Writes {
 			break
 		}
 	}
@@ -225,15 +234,20 @@ func (x *inspection) datacenter(s *sight) walk.Answer {
 	k := placedAt{s.m.place, s.listing}
 	a, known := x.places[k]
 	if !known {
-		all, read := x.centers[s.listing]
-		if !read {
-			all = s.listing.Facts.All(FactDatacenter)
-			x.centers[s.listing] = all
-		}
-		a = datacenterAnswer(s.listing, all, s.m.spec.Datacenter)
+		a = datacenterAnswer(s.listing, x.datacentersOf(s.listing), s.m.spec.Datacenter)
 		x.places[k] = a
 	}
 	return a
+}
+
+// datacentersOf returns the datacenters of a listing, nil where it does not say which there are.
+func (x *inspection) datacentersOf(l *infra.Listing) []string {
+	all, read := x.centers[l]
+	if !read {
+		all = l.Facts.All(FactDatacenter)
+		x.centers[l] = all
+	}
+	return all
 }
 
 // datacenterAnswer returns what govmomi's finder makes of a datacenter's name. Without one, and for
@@ -245,14 +259,7 @@ func datacenterAnswer(l *infra.Listing, all []string, written string) walk.Answe
 		}
 		return walk.Answer{Found: walk.Unseen, Objects: []string{"vCenter " + l.Endpoint}}
 	}
-	var found []string
-	for _, dc := range all {
-		ref, path, _ := strings.Cut(dc, " ")
-		switch name := datacenterOf(written); {
-		case name == "", name == ref, strings.HasPrefix(name, "/") && name == path, Component(name) == path[strings.LastIndexByte(path, '/')+1:]:
-			found = append(found, path)
-		}
-	}
+	found := datacentersNamed(all, written)
 	if written == "" {
 		written = AnyDatacenter
 	}
@@ -264,6 +271,18 @@ func datacenterAnswer(l *infra.Listing, all []string, written string) walk.Answe
 		return pass
 	}
 	return answer(walk.Several, object, fmt.Sprintf("%s names %d datacenters of vCenter %s, %s and %s among them", object, len(found), l.Endpoint, found[0], found[1]), "names one alone")
+}
+
+// datacentersNamed returns the paths of those that a datacenter's name may mean.
+func datacentersNamed(all []string, written string) (found []string) {
+	for _, dc := range all {
+		ref, path, _ := strings.Cut(dc, " ")
+		switch name := datacenterOf(written); {
+		case name == "", name == ref, strings.HasPrefix(name, "/") && name == path, Component(name) == path[strings.LastIndexByte(path, '/')+1:]:
+			found = append(found, path)
+		}
+	}
+	return found
 }
 
 // readable asks R6.
@@ -309,13 +328,24 @@ type pciDevice struct {
 	Device  int32  `json:"deviceId"`
 	Vendor  int32  `json:"vendorId"`
 	Profile string `json:"vGPUProfile"`
+	Label   string `json:"customLabel"`
 }
 
 func (d pciDevice) String() string {
 	return cmp.Or(d.Profile, fmt.Sprintf("%d-%d", d.Device, d.Vendor))
 }
 
-// pci asks R5. A VM that is off is given what it lacks.
+// is reports whether a device of a VM is such a one, by its fact: what it is, and its label.
+func (d pciDevice) is(fact string) bool {
+	if d.Profile != "" {
+		return fact == d.Profile
+	}
+	what, label, _ := strings.Cut(fact, " ")
+	return what == d.String() && (d.Label == "" || d.Label == label)
+}
+
+// pci asks R5. Of devices that are the same but for their labels CAPV counts all that are specified,
+// and those of the VM that have one label. A VM that is off is given what it lacks.
 func (s *sight) pci() walk.Answer {
 	want := s.m.PCIDevices
 	if len(want) == 0 || !s.read || s.off {
@@ -325,20 +355,40 @@ func (s *sight) pci() walk.Answer {
 	if have == nil {
 		return walk.Answer{Found: walk.Unseen, Objects: []string{s.title()}}
 	}
-	left := map[string]int{}
-	for _, d := range have {
-		left[d]++
-	}
 	for _, d := range want {
-		if left[d.String()]--; left[d.String()] < 0 {
-			return answer(walk.None, s.title(), fmt.Sprintf("%s lacks PCI device %s", s.title(), d), "has it")
+		lacking := 0
+		for _, other := range want {
+			if other.String() == d.String() {
+				lacking++
+			}
+		}
+		for _, fact := range have {
+			if d.is(fact) {
+				lacking--
+			}
+		}
+		if lacking > 0 {
+			return answer(walk.None, s.title(), strings.TrimSpace(fmt.Sprintf("%s lacks PCI device %s %s", s.title(), d, d.Label)), "has it")
 		}
 	}
 	return pass
 }
 
+// metadata asks R9.
+func (s *sight) metadata() walk.Answer {
+	if s.m.rewritten {
+		object := vmKind + " " + s.m.namespace + "/" + s.m.name
+		return answer(walk.Differs, object, "spec.network.devices of "+object+" is not what its VSphereMachine and failure domain say", "is the same")
+	}
+	have := s.Facts.All(FactAddress)
+	if len(s.m.addresses) == 0 || s.off || len(have) == 0 || len(have) == MaxAddresses || slices.ContainsFunc(s.m.addresses, func(a string) bool { return slices.Contains(have, a) }) {
+		return pass // without any the VM is asked for one later
+	}
+	return answer(walk.Differs, s.title(), fmt.Sprintf("%s has the address %s, and %s is specified", s.title(), have[0], s.m.addresses[0]), "has a specified address")
+}
+
 // inGroup asks R11.
-func (s *sight) inGroup() walk.Answer {
+func (x *inspection) inGroup(s *sight) walk.Answer {
 	group := s.m.group
 	if group == nil || group.name == "" {
 		return walk.Answer{}
@@ -351,17 +401,24 @@ func (s *sight) inGroup() walk.Answer {
 	if groups == nil {
 		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
 	}
-	written := CleanPath(group.cluster)
+	written, within := CleanPath(group.cluster), datacentersNamed(x.datacentersOf(s.listing), s.m.spec.Datacenter)
 	in := slices.DeleteFunc(s.listing.Facts.All(FactCluster), func(path string) bool {
-		return path != written && !strings.HasSuffix(path, written) // a name, or a path below the datacenter's hosts
+		return !strings.HasSuffix(path, written) || // a name, or a path below the datacenter's hosts
+			len(within) == 1 && !strings.HasPrefix(path, within[0]+"/")
 	})
 	switch {
 	case len(in) > 1:
 		return answer(walk.Several, object, fmt.Sprintf("%d compute clusters answer to %s", len(in), group.cluster), "is in one alone")
-	case len(in) == 1 && slices.Contains(groups, in[0]+Separator+group.name):
-		return pass
+	case len(in) == 0 || !slices.Contains(groups, in[0]+Separator+group.name):
+		return answer(walk.None, object, "vCenter "+s.listing.Endpoint+" has no "+object, "exists")
 	}
-	return answer(walk.None, object, "vCenter "+s.listing.Endpoint+" has no "+object, "exists")
+	switch _, asked := s.listing.Facts.Get(FactMembers); {
+	case slices.Contains(s.Facts.All(FactGroup), in[0]+Separator+group.name):
+		return pass
+	case !asked:
+		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
+	}
+	return answer(walk.Differs, s.title(), s.title()+" is not in "+object, "is in the group")
 }
 
 // networkCards asks R7.
@@ -378,11 +435,7 @@ func (s *sight) networkCards() walk.Answer {
 
 // named asks R15.
 func (s *sight) named() walk.Answer {
-	policy := s.off && s.m.StoragePolicy != ""
-	if len(s.m.TagIDs) == 0 && !s.m.modules && !policy {
-		return walk.Answer{}
-	}
-	if s.m.ref != "" && s.m.ref == s.Ref && !policy {
+	if len(s.m.TagIDs) == 0 && !s.m.modules && (!s.off || s.m.StoragePolicy == "") {
 		return pass
 	}
 	return walk.Answer{Found: walk.Unseen, Objects: []string{vmKind + " " + s.m.namespace + "/" + s.m.name}}

@@ -65,7 +65,7 @@ func refusedLogin(err error) bool {
 // shown is the certificate that a vCenter showed.
 type shown struct {
 	thumbprints []string // SHA-1 and SHA-256
-	signed      bool     // by an authority that everybody trusts, for its name
+	signed      bool     // by an authority that this machine trusts, for its name
 }
 
 // see notes what a connection shows, whether or not it is trusted.

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 
 	"drift-detector/infra/vsphere"
 
@@ -39,7 +40,7 @@ func (v *vcenter) readMachineVMs(ctx context.Context, t infra.Target, d *vsphere
 		}
 	}
 	if d.Recorded.Groups {
-		v.readGroups(ctx, t, g.in.folders, l)
+		v.readGroups(ctx, t, g.in.folders, l, at)
 	}
 	if !v.readPCI(ctx, t, d, l, at) {
 		return
@@ -113,15 +114,16 @@ func pciFacts(devices []types.BaseVirtualDevice) infra.Facts {
 			all = append(all, infra.Fact{Name: vsphere.FactPCI, Value: backing.Vgpu})
 		case *types.VirtualPCIPassthroughDynamicBackingInfo:
 			for _, a := range backing.AllowedDevice {
-				all = append(all, infra.Fact{Name: vsphere.FactPCI, Value: fmt.Sprintf("%d-%d", a.DeviceId, a.VendorId)})
+				all = append(all, infra.Fact{Name: vsphere.FactPCI, Value: strings.TrimSpace(fmt.Sprintf("%d-%d %s", a.DeviceId, a.VendorId, begin(backing.CustomLabel)))})
 			}
 		}
 	}
 	return all
 }
 
-// readGroups asks for the VM groups of all compute clusters.
-func (v *vcenter) readGroups(ctx context.Context, t infra.Target, folders *finder, l *infra.Listing) {
+// readGroups asks for the VM groups of all compute clusters, and notes which VMs of machines are in
+// them.
+func (v *vcenter) readGroups(ctx context.Context, t infra.Target, folders *finder, l *infra.Listing, at map[string]int) {
 	var found infra.Facts
 	hidden := false
 	spec := []types.PropertySpec{{Type: clusterType, PathSet: []string{propName, propParent, propGroup}}}
@@ -145,8 +147,15 @@ func (v *vcenter) readGroups(ctx context.Context, t infra.Target, folders *finde
 		path := folders.paths[parent].path + "/" + vsphere.Component(name)
 		found = append(found, infra.Fact{Name: vsphere.FactCluster, Value: path})
 		for _, g := range groups {
-			if of, ok := g.(*types.ClusterVmGroup); ok {
-				found = append(found, infra.Fact{Name: vsphere.FactGroup, Value: path + vsphere.Separator + of.Name})
+			of, ok := g.(*types.ClusterVmGroup)
+			if !ok {
+				continue
+			}
+			found = append(found, infra.Fact{Name: vsphere.FactGroup, Value: path + vsphere.Separator + of.Name})
+			for _, vm := range of.Vm {
+				if i, ok := at[vm.Value]; ok {
+					l.Instances[i].Facts = append(l.Instances[i].Facts, found[len(found)-1])
+				}
 			}
 		}
 	})
@@ -160,7 +169,7 @@ func (v *vcenter) readGroups(ctx context.Context, t infra.Target, folders *finde
 		l.FactsUnread = append(l.FactsUnread, infra.Fact{Name: vsphere.FactGroup, Value: "the account may not read the compute clusters of vCenter " + t.Endpoint})
 		return
 	}
-	l.Facts = append(append(l.Facts, infra.Fact{Name: vsphere.FactGroup, Value: ""}), found...)
+	l.Facts = append(append(l.Facts, infra.Fact{Name: vsphere.FactGroup, Value: ""}, infra.Fact{Name: vsphere.FactMembers, Value: "read"}), found...)
 }
 
 // asking returns a call for properties of some objects. One that is gone by now does not take
@@ -198,9 +207,6 @@ func machineFacts(o types.ObjectContent) infra.Facts {
 	return all
 }
 
-// maxAddresses bounds what a guest may make of its addresses.
-const maxAddresses = 16
-
 // addressesOn returns the addresses on network cards that CAPV counts: not those of bridges and
 // tunnels, which are on no card of the VM, and none that is for this host or link alone
 // (ErrOnLocalOnlyIPAddr in pkg/services/govmomi/net/net.go v1.16.1).
@@ -212,7 +218,7 @@ func addressesOn(nics []types.GuestNicInfo) []string {
 		}
 		for _, text := range nics[i].IpAddress {
 			a, err := netip.ParseAddr(text)
-			if err == nil && !a.IsUnspecified() && !a.IsLoopback() && !a.IsLinkLocalUnicast() && !a.IsLinkLocalMulticast() && len(all) < maxAddresses {
+			if err == nil && !a.IsUnspecified() && !a.IsLoopback() && !a.IsLinkLocalUnicast() && !a.IsLinkLocalMulticast() && len(all) < vsphere.MaxAddresses {
 				all = append(all, a.String())
 			}
 		}

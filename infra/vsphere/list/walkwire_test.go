@@ -185,20 +185,22 @@ func TestMachineVMsAreAsked(t *testing.T) {
 // PCI devices and VM groups are asked for where the backup names some.
 func TestPCIDevicesAndVMGroupsAreAsked(t *testing.T) {
 	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter})
+	var members []types.ManagedObjectReference
 	for _, o := range v.Service.Context.Map.All(vmType) {
 		if m := o.(*simulator.VirtualMachine); m.Name == aWorker {
+			members = append(members, m.Self)
 			device := func(backing types.BaseVirtualDeviceBackingInfo) types.BaseVirtualDevice {
 				return &types.VirtualPCIPassthrough{VirtualDevice: types.VirtualDevice{Key: 13000, Backing: backing}}
 			}
 			m.Config.Hardware.Device = append(slices.Clone(m.Config.Hardware.Device),
 				device(&types.VirtualPCIPassthroughVmiopBackingInfo{Vgpu: "grid"}),
-				device(&types.VirtualPCIPassthroughDynamicBackingInfo{AllowedDevice: []types.VirtualPCIPassthroughAllowedDevice{{DeviceId: 7864, VendorId: 4318}}}))
+				device(&types.VirtualPCIPassthroughDynamicBackingInfo{CustomLabel: "gpu a", AllowedDevice: []types.VirtualPCIPassthroughAllowedDevice{{DeviceId: 7864, VendorId: 4318}}}))
 		}
 	}
 	for _, o := range v.Service.Context.Map.All(clusterType) {
 		c := o.(*simulator.ClusterComputeResource)
 		c.ConfigurationEx.(*types.ClusterConfigInfoEx).Group = []types.BaseClusterGroupInfo{
-			&types.ClusterVmGroup{ClusterGroupInfo: types.ClusterGroupInfo{Name: "rack 1"}}, &types.ClusterHostGroup{ClusterGroupInfo: types.ClusterGroupInfo{Name: "hosts"}},
+			&types.ClusterVmGroup{ClusterGroupInfo: types.ClusterGroupInfo{Name: "rack 1"}, Vm: members}, &types.ClusterHostGroup{ClusterGroupInfo: types.ClusterGroupInfo{Name: "hosts"}},
 		}
 	}
 	plain := one(t, t.Context(), fleet(t), reach(v))
@@ -219,7 +221,15 @@ func TestPCIDevicesAndVMGroupsAreAsked(t *testing.T) {
 	if got := l.Facts.All(vsphere.FactGroup); !slices.Equal(got, []string{"", "/DC0/host/DC0_C0//rack 1"}) || !slices.Equal(l.Facts.All(vsphere.FactCluster), []string{"/DC0/host/DC0_C0"}) {
 		t.Errorf("VM groups %q of %q", got, l.Facts.All(vsphere.FactCluster))
 	}
-	if got := instance(t, l, aWorker).Facts.All(vsphere.FactPCI); !slices.Equal(got, []string{"", "grid", "7864-4318"}) {
+	if got := instance(t, l, aWorker).Facts.All(vsphere.FactGroup); !slices.Equal(got, []string{"/DC0/host/DC0_C0//rack 1"}) || l.Facts.All(vsphere.FactMembers) == nil {
+		t.Errorf("it is in the groups %q", got)
+	}
+	for i := range l.Instances {
+		if vm := &l.Instances[i]; vm.Name != aWorker && vm.Facts.All(vsphere.FactGroup) != nil {
+			t.Errorf("%s is in a group", vm.Name)
+		}
+	}
+	if got := instance(t, l, aWorker).Facts.All(vsphere.FactPCI); !slices.Equal(got, []string{"", "grid", "7864-4318 gpu a"}) {
 		t.Errorf("PCI devices %q", got)
 	}
 }
