@@ -37,6 +37,7 @@ type objectRecord struct {
 	// Of an AzureCluster or AzureManagedControlPlane.
 	Subscription, Group, Cloud, Network string // Network is spec.networkSpec, in JSON
 	Bastion                             string // spec.bastionSpec.azureBastion, in JSON
+	Applied                             string // security rules that CAPZ applied last, in JSON
 	IdentityName, IdentityNamespace     string
 	// Of an AzureMachine, an AzureMachinePoolMachine or a pool.
 	ProviderID string
@@ -79,6 +80,7 @@ func clusterFields(groupAt string) []backup.Field[object] {
 		text(func(o *object) *string { return &o.IdentityNamespace }, "spec.identityRef.namespace"),
 		raw(func(o *object) *string { return &o.Network }, "spec.networkSpec"),
 		raw(func(o *object) *string { return &o.Bastion }, "spec.bastionSpec.azureBastion"),
+		text(func(o *object) *string { return &o.Applied }, "annotation:sigs.k8s.io/cluster-api-provider-azure-last-applied-security-rules"),
 	}
 }
 
@@ -123,24 +125,39 @@ var (
 type network struct {
 	VNet struct {
 		Name, ID, ResourceGroup string
+		Tags                    map[string]string
 		Peerings                []struct{ ResourceGroup, RemoteVnetName string }
 	}
 	Subnets []struct {
-		Name, ID                  string
-		SecurityGroup, RouteTable struct{ Name string }
-		NATGateway                struct {
+		Name, ID      string
+		SecurityGroup securityGroup
+		RouteTable    struct{ Name string }
+		NATGateway    struct {
 			Name string
 			IP   struct{ Name string }
 		}
 	}
 	APIServerLB, NodeOutboundLB, ControlPlaneOutboundLB balancer
+	AdditionalAPIServerLBPorts                          []Named
 
 	PrivateDNSZone, PrivateDNSZoneName, PrivateDNSZoneResourceGroup string
 }
 
+type securityGroup struct {
+	Name          string
+	SecurityRules []specRule
+}
+
+// specRule is a rule as an AzureCluster has it, in what CAPZ compares of it.
+type specRule struct{ Name, DestinationPorts string }
+
 type balancer struct {
 	Name, Type  string
-	FrontendIPs []struct{ PublicIP struct{ Name string } }
+	BackendPool struct{ Name string }
+	FrontendIPs []struct {
+		Name     string
+		PublicIP struct{ Name string }
+	}
 }
 
 // bastion is spec.bastionSpec.azureBastion of an AzureCluster.

@@ -104,7 +104,7 @@ func (q *questions) askBalancer(id backup.ClusterID, l *location) {
 	if name == "" || l.groupID() == "" {
 		return
 	}
-	key := resourceKey(trimmed(l.groupID() + "/providers/" + typeOf[thingBalancer] + "/" + name))
+	key := resourceKey(thing(l.groupID(), thingBalancer, name))
 	object := thingBalancer + " " + name
 	q.look(of(rowC1, id, infra.ClusterTitle(id)), func(at *infra.Listing) walk.Answer {
 		here, _ := presence(at, resourceKey(l.groupID()))

@@ -132,6 +132,7 @@ func (l *listing) read(ctx context.Context, subscription string) {
 		}
 	}
 	sorting.By(l.PoolSizes, func(a, b infra.PoolSize) int { return capi.CompareKeys(a.Probe, b.Probe) })
+	sorting.StableBy(l.Facts, func(a, b infra.Fact) int { return cmp.Compare(a.Name, b.Name) })
 	sorting.By(l.Instances, func(a, b infra.Instance) int { return cmp.Compare(a.Identity, b.Identity) })
 	slices.SortFunc(l.ProbesFound, capi.CompareKeys)
 	l.ProbesFound = slices.Compact(l.ProbesFound)

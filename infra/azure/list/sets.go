@@ -138,6 +138,7 @@ func (l *listing) readThings(ctx context.Context, subscription string) error {
 		if len(byType[of]) > few {
 			err := list(ctx, l.session, "/subscriptions/"+subscription+"/providers/"+of, "api-version="+versionOf(of), func(v *thingAnswer) error {
 				v.note(listed)
+				l.noteFact(v)
 				return nil
 			})
 			if err != nil && codeOf(err) != http.StatusForbidden && !nowhere(err) {
@@ -158,10 +159,32 @@ func (l *listing) readThings(ctx context.Context, subscription string) error {
 	return nil
 }
 
-// thingAnswer is a resource, or a network with its subnets.
+// thingAnswer is a resource, with what CAPZ compares of some.
 type thingAnswer struct {
 	ID         string
-	Properties *struct{ Subnets []struct{ ID string } }
+	Properties *struct {
+		Subnets       []struct{ ID string }
+		Peerings      []azure.Named `json:"virtualNetworkPeerings"`
+		SecurityRules []azure.SecurityRule
+		azure.Balancer
+	}
+}
+
+// noteFact keeps what CAPZ compares of something that is wanted.
+func (l *listing) noteFact(v *thingAnswer) {
+	id, ok := azure.ParseID(v.ID)
+	p := v.Properties
+	if !ok || p == nil || !l.wanted[infra.Key{Kind: azure.KeyResource, Value: id.Text}] {
+		return
+	}
+	switch {
+	case p.SecurityRules != nil:
+		l.Facts = append(l.Facts, azure.FactOf(azure.FactSecurity, id.Text, p.SecurityRules))
+	case p.Peerings != nil:
+		l.Facts = append(l.Facts, azure.FactOf(azure.FactPeerings, id.Text, p.Peerings))
+	case p.BackendAddressPools != nil:
+		l.Facts = append(l.Facts, azure.FactOf(azure.FactBalancer, id.Text, p.Balancer))
+	}
 }
 
 func (v *thingAnswer) note(listed map[string]bool) {
@@ -196,5 +219,6 @@ func (l *listing) lookUp(ctx context.Context, id azure.ID, listed map[string]boo
 		return answerError("the answer is about something else than what was asked for")
 	}
 	v.note(listed)
+	l.noteFact(v)
 	return nil
 }
