@@ -24,6 +24,7 @@ const (
 	FactSecurity = "securityRules" // of a network security group: of SecurityRule
 	FactBalancer = "loadBalancer"  // a Balancer
 	FactPeerings = "peerings"      // of a virtual network: of Named
+	FactSet      = "scaleSet"      // a ScaleSet
 )
 
 // Named is a part of something, which CAPZ looks for by its name.
@@ -46,6 +47,24 @@ type Balancer struct {
 	OutboundRules            []Named `json:"outboundRules,omitzero"`
 	Probes                   []Named `json:"probes,omitzero"`
 	InboundNATRules          []Named `json:"inboundNatRules,omitzero"`
+}
+
+// ScaleSet is what CAPZ compares of a scale set.
+type ScaleSet struct {
+	SKU    string
+	Zones  []string `json:",omitempty"`
+	Image  Image
+	Tags   map[string]string `json:",omitempty"`
+	Others int               `json:",omitempty"` // members that run another image
+}
+
+// Image is a reference to one, of a scale set or its member.
+type Image struct {
+	ID                             string `json:",omitempty"`
+	CommunityGalleryImageID        string `json:",omitempty"`
+	SharedGalleryImageID           string `json:",omitempty"`
+	Publisher, Offer, SKU, Version string `json:",omitempty"`
+	Plan                           bool   `json:",omitempty"` // it goes with one; asked of images of the marketplace alone
 }
 
 // FactOf returns a Fact about a thing.

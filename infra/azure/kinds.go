@@ -43,6 +43,8 @@ type objectRecord struct {
 	ProviderID string
 	Members    []string // provider ids
 	OS, Image  string   // Image is in JSON
+	VMSize     string
+	Zones      []string // of a MachinePool: spec.failureDomains
 	Template   string   // AzureMachineTemplate that it was made from
 	Failure    string   // status.failureMessage
 	Mode       string   // of a pool: spec.orchestrationMode
@@ -91,6 +93,7 @@ func machineFields() []backup.Field[object] {
 		text(func(o *object) *string { return &o.Template }, "annotation:"+clusterv1.TemplateClonedFromNameAnnotation),
 		text(func(o *object) *string { return &o.Failure }, "status.failureMessage"),
 		raw(func(o *object) *string { return &o.Image }, "spec.image", "spec.template.image"),
+		text(func(o *object) *string { return &o.VMSize }, "spec.vmSize", "spec.template.vmSize"),
 		text(func(o *object) *string { return &o.Mode }, "spec.orchestrationMode"),
 		text(func(o *object) *string { return &o.Identity }, "spec.identity"),
 		backup.Texts(func(o *object) *[]string { return &o.Identities }, "spec.userAssignedIdentities[].providerID"),
@@ -117,6 +120,7 @@ var (
 		text(func(o *object) *string { return &o.CertPath }, "spec.certPath"),
 		raw(func(o *object) *string { return &o.Allowed }, "spec.allowedNamespaces"),
 	)
+	machinePools = backup.NewKind("machinepools.cluster.x-k8s.io", backup.Texts(func(o *object) *[]string { return &o.Zones }, "spec.failureDomains[]"))
 	// templates are asked for the image that they name.
 	templates = kind("azuremachinetemplates", raw(func(o *object) *string { return &o.Image }, "spec.template.spec.image"))
 )
@@ -200,7 +204,7 @@ var serviceObjects = func() (all []*backup.Kind[object]) {
 
 var want = backup.Want{
 	Kinds: []backup.AnyKind{
-		clusters, planes, machines, members, pools, managedPools, asoPools, identities, templates, namespaces,
+		clusters, planes, machines, members, pools, managedPools, asoPools, identities, machinePools, templates, namespaces,
 		serviceObjects[0], serviceObjects[1], serviceObjects[2], serviceObjects[3],
 	},
 	Secrets: []backup.SecretRule{

@@ -15,10 +15,42 @@ import (
 
 // setAnswer is what is read of a scale set.
 type setAnswer struct {
-	ID         string
-	Tags       map[string]string
-	SKU        *struct{ Capacity *int64 }
-	Properties *struct{ OrchestrationMode string }
+	ID    string
+	Tags  map[string]string
+	Zones []string
+	Plan  *struct{}
+	SKU   *struct {
+		Name     string
+		Capacity *int64
+	}
+	Properties *struct {
+		OrchestrationMode string
+		Profile           *struct{ StorageProfile storageAnswer } `json:"virtualMachineProfile"`
+	}
+}
+
+type storageAnswer struct{ ImageReference *azure.Image }
+
+// image returns the image of a scale set or a member as CAPZ compares it, nil where Azure does not say
+// (SDKImageToImage in azure/converters/vmss.go v1.26.0).
+func (a storageAnswer) image(plan *struct{}) *azure.Image {
+	i := a.ImageReference
+	if i != nil && i.ID == "" && i.CommunityGalleryImageID == "" && i.SharedGalleryImageID == "" {
+		i.Plan = plan != nil
+	}
+	return i
+}
+
+// model returns what CAPZ compares of a scale set, nil where Azure does not say.
+func (v *setAnswer) model() *azure.ScaleSet {
+	if v.SKU == nil || v.Properties == nil || v.Properties.Profile == nil {
+		return nil
+	}
+	i := v.Properties.Profile.StorageProfile.image(v.Plan)
+	if i == nil {
+		return nil
+	}
+	return &azure.ScaleSet{SKU: v.SKU.Name, Zones: v.Zones, Image: *i, Tags: v.Tags}
 }
 
 // readSets reads the scale sets that the backup names, those that have the tags of one of
@@ -36,6 +68,7 @@ func (l *listing) readSets(ctx context.Context, subscription string) error {
 		}
 		known = append(known, id.Text)
 		l.flexible[id.Text] = v.Properties != nil && v.Properties.OrchestrationMode == "Flexible"
+		l.models[id.Text] = v.model()
 		l.sets[id.Text] = nil
 		if v.SKU != nil && v.SKU.Capacity != nil && *v.SKU.Capacity >= 0 {
 			l.sets[id.Text] = v.SKU.Capacity
@@ -67,6 +100,9 @@ func (l *listing) readSets(ctx context.Context, subscription string) error {
 	for _, set := range known {
 		if err := l.readMembers(ctx, set, subscription); err != nil {
 			return err
+		}
+		if m := l.models[set]; m != nil && l.wanted[infra.Key{Kind: azure.KeyPool, Value: set}] {
+			l.Facts = append(l.Facts, azure.FactOf(azure.FactSet, set, m))
 		}
 	}
 	return nil
@@ -102,6 +138,11 @@ func (l *listing) readMembers(ctx context.Context, set, subscription string) err
 		id, ok := azure.ParseID(v.ID)
 		if !ok || id.Kind != azure.KindMember || !strings.HasPrefix(id.Text, set+"/") || len(v.Name) > maxName {
 			return answerError("the answer holds something that is no member of the scale set")
+		}
+		if m := l.models[set]; m != nil && v.Properties != nil {
+			if i := v.Properties.StorageProfile.image(v.Plan); i != nil && *i != m.Image {
+				m.Others++
+			}
 		}
 		if l.flexible[set] || strings.Trim(id.Name, "0123456789") != "" { // a VM of its own
 			vm := id.GroupID() + "/providers/" + azure.KindVM + "/" + id.Name
