@@ -30,6 +30,7 @@
 //	walknetwork.go  what AzureCluster sets back in its network
 //	walkmachine.go  AzureMachine and its VM
 //	walkpool.go     AzureMachinePool and its members, and AKS
+//	walktags.go     tags of VMs and scale sets
 //	walkset.go      the scale set of an AzureMachinePool
 //	facts.go        how the Facts of a listing and of a VM are called
 //

@@ -38,6 +38,7 @@ type objectRecord struct {
 	Subscription, Group, Cloud, Network string // Network is spec.networkSpec, in JSON
 	Bastion                             string // spec.bastionSpec.azureBastion, in JSON
 	Applied                             string // security rules that CAPZ applied last, in JSON
+	Tags, TagsApplied                   string // spec.additionalTags, and those that CAPZ applied last, in JSON
 	IdentityName, IdentityNamespace     string
 	// Of an AzureMachine, an AzureMachinePoolMachine or a pool.
 	ProviderID string
@@ -82,6 +83,7 @@ func clusterFields(groupAt string) []backup.Field[object] {
 		text(func(o *object) *string { return &o.IdentityNamespace }, "spec.identityRef.namespace"),
 		raw(func(o *object) *string { return &o.Network }, "spec.networkSpec"),
 		raw(func(o *object) *string { return &o.Bastion }, "spec.bastionSpec.azureBastion"),
+		raw(func(o *object) *string { return &o.Tags }, "spec.additionalTags"),
 		text(func(o *object) *string { return &o.Applied }, "annotation:sigs.k8s.io/cluster-api-provider-azure-last-applied-security-rules"),
 	}
 }
@@ -93,6 +95,8 @@ func machineFields() []backup.Field[object] {
 		text(func(o *object) *string { return &o.Template }, "annotation:"+clusterv1.TemplateClonedFromNameAnnotation),
 		text(func(o *object) *string { return &o.Failure }, "status.failureMessage"),
 		raw(func(o *object) *string { return &o.Image }, "spec.image", "spec.template.image"),
+		raw(func(o *object) *string { return &o.Tags }, "spec.additionalTags"),
+		text(func(o *object) *string { return &o.TagsApplied }, "annotation:sigs.k8s.io/cluster-api-provider-azure-last-applied-tags-vm", "annotation:sigs.k8s.io/cluster-api-provider-azure-last-applied-tags-vmss"),
 		text(func(o *object) *string { return &o.VMSize }, "spec.vmSize", "spec.template.vmSize"),
 		text(func(o *object) *string { return &o.Mode }, "spec.orchestrationMode"),
 		text(func(o *object) *string { return &o.Identity }, "spec.identity"),

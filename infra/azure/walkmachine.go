@@ -133,17 +133,17 @@ func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
 			by[m.index] = m
 		}
 	}
-	passed := []walk.Step{{Row: rowM7, Answer: pass}, {Row: rowM8, Answer: pass}}
+	passed := []walk.Step{{Row: rowM7, Answer: pass}, {Row: rowM8, Answer: pass}, {Row: rowM9, Answer: pass}}
 	return func(machine int, at infra.Sight) []walk.Step {
 		m := by[machine]
 		if m == nil || at.Listing == nil {
 			return nil
 		}
-		nics, ids := objs.interfaces(m, at), objs.identified(m, at)
-		if nics.Found == walk.Passed && ids.Found == walk.Passed {
+		nics, ids, tags := objs.interfaces(m, at), objs.identified(m, at), objs.tagged(m, at)
+		if nics.Found == walk.Passed && ids.Found == walk.Passed && tags.Found == walk.Passed {
 			return passed
 		}
-		return []walk.Step{{Row: rowM7, Answer: nics}, {Row: rowM8, Answer: ids}}
+		return []walk.Step{{Row: rowM7, Answer: nics}, {Row: rowM8, Answer: ids}, {Row: rowM9, Answer: tags}}
 	}
 }
 

@@ -30,7 +30,7 @@ var (
 	setRows = []*walk.Row{rowP5, rowP10}
 )
 
-// askSet asks P5 and P10.
+// askSet asks P5, P10 and P11.
 func (q *questions) askSet(p *pool, title string) {
 	key := q.objs.poolKey(p)
 	q.look(of(rowP5, p.cluster, title), func(l *infra.Listing) walk.Answer {
@@ -48,6 +48,10 @@ func (q *questions) askSet(p *pool, title string) {
 			return unseen(title)
 		}
 		return pass
+	})
+	q.look(of(rowP11, p.cluster, title), func(l *infra.Listing) walk.Answer {
+		set, _ := readFact[ScaleSet](l, FactSet, key.Value)
+		return q.objs.retagged(p.cluster, p.record, "scale set "+p.setName(), set.Tags)
 	})
 	if p.managedBy != "" {
 		q.Note(rowP10, p.cluster, pass)
