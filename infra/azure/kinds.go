@@ -140,7 +140,9 @@ type network struct {
 		Name, ID      string
 		SecurityGroup securityGroup
 		RouteTable    struct{ Name string }
-		NATGateway    struct {
+
+		PrivateEndpoints []Named
+		NATGateway       struct {
 			Name string
 			IP   struct{ Name string }
 		}
@@ -195,22 +197,47 @@ type namespace struct{ Labels string }
 
 var namespaces = backup.NewKind("namespaces", backup.Raw(func(n *namespace) *string { return &n.Labels }, "metadata.labels"))
 
-// serviceObjects are those of Azure Service Operator (ASO) through which CAPZ makes resource groups,
-// virtual networks, subnets and NAT gateways.
-var serviceObjects = func() (all []*backup.Kind[object]) {
-	for _, resource := range []string{"resourcegroups.resources", "virtualnetworks.network", "virtualnetworkssubnets.network", "natgateways.network"} {
-		all = append(all, backup.NewKind(resource+".azure.com",
-			text(func(o *object) *string { return &o.ProviderID }, "annotation:serviceoperator.azure.com/resource-id", "status.id"),
-			text(func(o *object) *string { return &o.Policy }, "annotation:serviceoperator.azure.com/reconcile-policy")))
+// serviceObjects are those of Azure Service Operator (ASO) through which CAPZ makes what is around an
+// AzureCluster, resource groups first.
+var serviceObjects = []*backup.Kind[object]{
+	serviceKind("resourcegroups.resources"), serviceKind("virtualnetworks.network"), serviceKind("virtualnetworkssubnets.network"),
+	serviceKind("natgateways.network"), serviceKind("bastionhosts.network"), serviceKind("privateendpoints.network"),
+}
+
+// otherObjects are ASO's, too, by what people call them: of those that CAPZ lets it serve
+// (--crd-pattern in config/aso/kustomization.yaml), and those that hold what machines need.
+var otherObjects = map[string]*backup.Kind[object]{
+	"FleetsMember": serviceKind("fleetsmembers.containerservice"), "ManagedCluster": serviceKind("managedclusters.containerservice"),
+	"ManagedClustersAgentPool": serviceKind("managedclustersagentpools.containerservice"), "MaintenanceConfiguration": serviceKind("maintenanceconfigurations.containerservice"),
+	"Extension": serviceKind("extensions.kubernetesconfiguration"), "UserAssignedIdentity": serviceKind("userassignedidentities.managedidentity"),
+	"FederatedIdentityCredential": serviceKind("federatedidentitycredentials.managedidentity"), "RoleAssignment": serviceKind("roleassignments.authorization"),
+	"VirtualMachine": serviceKind("virtualmachines.compute"), "VirtualMachineScaleSet": serviceKind("virtualmachinescalesets.compute"),
+	"Disk": serviceKind("disks.compute"), "LoadBalancer": serviceKind("loadbalancers.network"), "NetworkInterface": serviceKind("networkinterfaces.network"),
+	"NetworkSecurityGroup": serviceKind("networksecuritygroups.network"), "PublicIPAddress": serviceKind("publicipaddresses.network"),
+	"RouteTable": serviceKind("routetables.network"), "PrivateDnsZone": serviceKind("privatednszones.network"), "StorageAccount": serviceKind("storageaccounts.storage"),
+	"Vault": serviceKind("vaults.keyvault"), "Registry": serviceKind("registries.containerregistry"),
+}
+
+func serviceKind(resource string) *backup.Kind[object] {
+	return backup.NewKind(resource+".azure.com",
+		text(func(o *object) *string { return &o.ProviderID }, "annotation:serviceoperator.azure.com/resource-id", "status.id"),
+		text(func(o *object) *string { return &o.Policy }, "annotation:serviceoperator.azure.com/reconcile-policy"))
+}
+
+func wantedObjects() (all []backup.AnyKind) {
+	for _, k := range serviceObjects {
+		all = append(all, k)
+	}
+	for _, kind := range sortedNames(otherObjects) {
+		all = append(all, otherObjects[kind])
 	}
 	return all
-}()
+}
 
 var want = backup.Want{
-	Kinds: []backup.AnyKind{
+	Kinds: append([]backup.AnyKind{
 		clusters, planes, machines, members, pools, managedPools, asoPools, identities, machinePools, templates, namespaces,
-		serviceObjects[0], serviceObjects[1], serviceObjects[2], serviceObjects[3],
-	},
+	}, wantedObjects()...),
 	Secrets: []backup.SecretRule{
 		{Keys: []string{secretKey}},
 		{Type: "cluster.x-k8s.io/secret"}, // whether they are there: bootstrap data

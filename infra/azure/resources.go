@@ -27,6 +27,7 @@ const (
 	thingAddress  = "public IP address"
 	thingZone     = "private DNS zone"
 	thingBastion  = "bastion host"
+	thingEndpoint = "private endpoint"
 	thingImage    = "image"
 )
 
@@ -35,6 +36,7 @@ var typeOf = map[string]string{
 	thingRoutes: "microsoft.network/routetables", thingGateway: "microsoft.network/natgateways",
 	thingBalancer: "microsoft.network/loadbalancers", thingAddress: "microsoft.network/publicipaddresses",
 	thingZone: KindZone, thingBastion: "microsoft.network/bastionhosts",
+	thingEndpoint: "microsoft.network/privateendpoints",
 }
 
 // thing returns the ARM id of something in a resource group, as keys have it.

@@ -28,7 +28,11 @@ func (objs *objects) steps() []infra.Step {
 		q.askRefused(id, refused[id])
 		q.askManaged(id, l)
 		q.askSession(id, l)
-		if l.record != nil && l.kind == clusterKind && !l.record.Paused {
+		if l.record == nil || l.kind != clusterKind {
+			continue
+		}
+		q.askWritten(id, l)
+		if !l.record.Paused {
 			q.askASO(id, l)
 			q.askBalancer(id, l)
 			q.askNetwork(id, l)
@@ -37,6 +41,7 @@ func (objs *objects) steps() []infra.Step {
 	for i := range objs.pools {
 		q.askPool(&objs.pools[i])
 	}
+	q.askServed()
 	q.askSizes()
 	for i := range objs.members {
 		q.askMember(&objs.members[i])
