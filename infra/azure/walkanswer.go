@@ -72,3 +72,12 @@ func holds(l *infra.Listing, k infra.Key) bool {
 	}
 	return false
 }
+
+// noteUnseen notes what nobody sees of a cluster, where it has any of it.
+func (q *questions) noteUnseen(r *walk.Row, id backup.ClusterID, has bool) {
+	if has {
+		q.Note(r, id, unseen(infra.ClusterTitle(id)))
+	} else {
+		q.Note(r, id, pass)
+	}
+}

@@ -90,12 +90,8 @@ func (q *questions) askASO(id backup.ClusterID, l *location) {
 
 // askWritten asks O2, of a paused cluster, too: ASO knows nothing of that.
 func (q *questions) askWritten(id backup.ClusterID, l *location) {
-	switch {
-	case l.groupID() == "":
-	case q.objs.isWritten(id, l):
-		q.Note(rowO2, id, unseen(infra.ClusterTitle(id)))
-	default:
-		q.Note(rowO2, id, pass)
+	if l.groupID() != "" {
+		q.noteUnseen(rowO2, id, q.objs.isWritten(id, l))
 	}
 }
 

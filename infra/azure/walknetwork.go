@@ -54,11 +54,7 @@ func (q *questions) askNetwork(id backup.ClusterID, l *location) {
 	q.compare(rowC2, id, q.securityParts(id, l, &n))
 	q.compare(rowC3, id, q.balancerParts(id, l, &n))
 	q.compare(rowC4, id, peeringParts(l, &n))
-	if n.zone(id.Name) != "" {
-		q.Note(rowC5, id, unseen(infra.ClusterTitle(id)))
-	} else {
-		q.Note(rowC5, id, pass)
-	}
+	q.noteUnseen(rowC5, id, n.zone(id.Name) != "")
 }
 
 // part is something that CAPZ compares. lacks says what it would set back, or "" where it sets back
