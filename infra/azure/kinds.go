@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"encoding/json"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -164,10 +165,28 @@ type specRule struct{ Name, DestinationPorts string }
 type balancer struct {
 	Name, Type  string
 	BackendPool struct{ Name string }
-	FrontendIPs []struct {
-		Name     string
-		PublicIP struct{ Name string }
+	FrontendIPs []frontend
+}
+
+type frontend struct {
+	Name, PrivateIP string
+	PublicIP        struct{ Name string }
+}
+
+// balancers returns the load balancers of an AzureCluster: before the API server, of the nodes, of the
+// control plane, and the internal one beside a public one before the API server, which feature gate
+// APIServerILB makes of a frontend with a private address (LBSpecs in azure/scope/cluster.go v1.26.0).
+func (n *network) balancers() [4]balancer {
+	api := n.APIServerLB
+	all := [...]balancer{api, n.NodeOutboundLB, n.ControlPlaneOutboundLB, {}}
+	for _, ip := range api.FrontendIPs {
+		if ip.PrivateIP != "" && api.Type != "Internal" {
+			lb := balancer{Name: api.Name + "-internal", Type: "Internal", FrontendIPs: []frontend{ip}}
+			lb.BackendPool.Name = cmp.Or(api.BackendPool.Name, api.Name+"-backendPool") + "-internal"
+			all[3] = lb
+		}
 	}
+	return all
 }
 
 // bastion is spec.bastionSpec.azureBastion of an AzureCluster.

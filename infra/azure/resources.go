@@ -123,7 +123,7 @@ func (objs *objects) resourcesOf(id backup.ClusterID, l *location) []infra.Resou
 		g.again(thingGateway, s.NATGateway.Name, "")
 		g.again(thingAddress, s.NATGateway.IP.Name, otherAddress)
 	}
-	for _, lb := range []balancer{n.APIServerLB, n.NodeOutboundLB, n.ControlPlaneOutboundLB} {
+	for _, lb := range n.balancers() {
 		g.again(thingBalancer, lb.Name, "")
 		for i := range lb.FrontendIPs {
 			g.again(thingAddress, lb.FrontendIPs[i].PublicIP.Name, otherAddress)

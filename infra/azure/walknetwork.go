@@ -139,16 +139,18 @@ func (r specRule) isAs(have SecurityRule) bool {
 
 // balancerParts returns the load balancers (LBSpecs in azure/scope/cluster.go).
 func (q *questions) balancerParts(id backup.ClusterID, l *location, n *network) (parts []part) {
-	for i, lb := range []balancer{n.APIServerLB, n.NodeOutboundLB, n.ControlPlaneOutboundLB} {
+	for i, lb := range n.balancers() {
 		if lb.Name == "" {
 			continue
 		}
-		want := lb.wanted([]string{lb.Name + "-backendPool", lb.Name + "-outboundBackendPool", id.Name + "-outbound-lb-outboundBackendPool"}[i])
+		want := lb.wanted([...]string{lb.Name + "-backendPool", lb.Name + "-outboundBackendPool", id.Name + "-outbound-lb-outboundBackendPool", ""}[i])
 		if i == 0 {
 			want.FrontendIPConfigurations = want.FrontendIPConfigurations[:min(1, len(want.FrontendIPConfigurations))]
+			want.InboundNATRules = q.natRules(id)
+		}
+		if i == 0 || i == 3 { // before the API server
 			want.LoadBalancingRules = append([]Named{{"LBRuleHTTPS"}}, n.AdditionalAPIServerLBPorts...)
 			want.Probes = []Named{{"HTTPSProbe"}}
-			want.InboundNATRules = q.natRules(id)
 		}
 		arm := thing(l.groupID(), thingBalancer, lb.Name)
 		parts = append(parts, part{thingBalancer + " " + lb.Name, arm, func(at *infra.Listing) (string, bool) {
