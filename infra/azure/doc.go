@@ -26,7 +26,8 @@
 //	walk.go         all rows, and of what they are asked
 //	walkanswer.go   how a listing answers them
 //	walksession.go  the webhooks while Velero restores, and the login
-//	walkcluster.go  the objects of Azure Service Operator (ASO), and the balancer of the API server
+//	walkcluster.go  the resource group, and the balancer of the API server
+//	walkserved.go   what Azure Service Operator (ASO) writes
 //	walknetwork.go  what AzureCluster sets back in its network
 //	walkmachine.go  AzureMachine and its VM
 //	walkpool.go     AzureMachinePool and its members, and AKS

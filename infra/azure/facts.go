@@ -2,6 +2,7 @@ package azure
 
 import (
 	"encoding/json"
+	"slices"
 
 	"drift-detector/infra"
 )
@@ -23,7 +24,7 @@ func FactsOf(interfaces, identities []string) infra.Facts {
 const (
 	FactSecurity = "securityRules" // of a network security group: of SecurityRule
 	FactBalancer = "loadBalancer"  // a Balancer
-	FactPeerings = "peerings"      // of a virtual network: of Named
+	FactNetwork  = "network"       // a Network
 	FactSet      = "scaleSet"      // a ScaleSet
 )
 
@@ -47,6 +48,71 @@ type Balancer struct {
 	OutboundRules            []Named `json:"outboundRules,omitzero"`
 	Probes                   []Named `json:"probes,omitzero"`
 	InboundNATRules          []Named `json:"inboundNatRules,omitzero"`
+}
+
+// Network is a virtual network. What is nil is not known.
+type Network struct {
+	Peerings []Named             `json:",omitzero"`
+	Words    []string            // see NetworkPart.Words
+	Subnets  map[string][]string // Words by their names, in lower case
+}
+
+// NetworkPart is a virtual network or a subnet, as Azure or an object of ASO has it: what ASO sets back.
+type NetworkPart struct {
+	AddressSpace                     *struct{ AddressPrefixes []string }
+	DHCPOptions                      *struct{ DNSServers []string } `json:"dhcpOptions"`
+	AddressPrefix                    string
+	AddressPrefixes                  []string
+	NetworkSecurityGroup, RouteTable *link
+	NATGateway                       *link `json:"natGateway"`
+	ServiceEndpoints                 []struct{ Service string }
+	Delegations                      []struct {
+		ServiceName string
+		Properties  struct{ ServiceName string }
+	}
+}
+
+type link struct {
+	ID        string
+	Reference struct{ ARMID string }
+}
+
+// Words says what a network or a subnet has, in an order of its own; nil where it names something
+// otherwise than by its id.
+func (p *NetworkPart) Words(tags map[string]string) []string {
+	all := []string{}
+	add := func(kind string, values ...string) {
+		for _, v := range values {
+			if v != "" {
+				all = append(all, kind+" "+lower(v))
+			}
+		}
+	}
+	add("address prefix", append(p.AddressPrefixes, p.AddressPrefix)...)
+	if p.AddressSpace != nil {
+		add("address prefix", p.AddressSpace.AddressPrefixes...)
+	}
+	if p.DHCPOptions != nil {
+		add("DNS server", p.DHCPOptions.DNSServers...)
+	}
+	for kind, l := range map[string]*link{thingSecurity: p.NetworkSecurityGroup, thingRoutes: p.RouteTable, thingGateway: p.NATGateway} {
+		if l != nil && l.ID == "" && l.Reference.ARMID == "" {
+			return nil
+		} else if l != nil {
+			add(kind, l.ID, l.Reference.ARMID)
+		}
+	}
+	for _, e := range p.ServiceEndpoints {
+		add("service endpoint", e.Service)
+	}
+	for _, d := range p.Delegations {
+		add("delegation to", d.ServiceName, d.Properties.ServiceName)
+	}
+	for k, v := range tags {
+		add("tag", k+"="+v)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // ScaleSet is what CAPZ compares of a scale set.

@@ -36,7 +36,7 @@ type object struct{ objectRecord }
 
 type objectRecord struct {
 	// Of an AzureCluster or AzureManagedControlPlane.
-	Subscription, Group, Cloud, Network string // Network is spec.networkSpec, in JSON
+	Subscription, Group, Cloud, Network string // Network is spec.networkSpec, in JSON; of an object of ASO its spec
 	Bastion                             string // spec.bastionSpec.azureBastion, in JSON
 	Applied                             string // security rules that CAPZ applied last, in JSON
 	Tags, TagsApplied                   string // spec.additionalTags, and those that CAPZ applied last, in JSON
@@ -219,7 +219,7 @@ var namespaces = backup.NewKind("namespaces", backup.Raw(func(n *namespace) *str
 // serviceObjects are those of Azure Service Operator (ASO) through which CAPZ makes what is around an
 // AzureCluster, resource groups first.
 var serviceObjects = []*backup.Kind[object]{
-	serviceKind("resourcegroups.resources"), serviceKind("virtualnetworks.network"), serviceKind("virtualnetworkssubnets.network"),
+	serviceKind("resourcegroups.resources"), serviceKind("virtualnetworks.network", specOf), serviceKind("virtualnetworkssubnets.network", specOf),
 	serviceKind("natgateways.network"), serviceKind("bastionhosts.network"), serviceKind("privateendpoints.network"),
 }
 
@@ -237,11 +237,13 @@ var otherObjects = map[string]*backup.Kind[object]{
 	"Vault": serviceKind("vaults.keyvault"), "Registry": serviceKind("registries.containerregistry"),
 }
 
-func serviceKind(resource string) *backup.Kind[object] {
-	return backup.NewKind(resource+".azure.com",
+func serviceKind(resource string, more ...backup.Field[object]) *backup.Kind[object] {
+	return backup.NewKind(resource+".azure.com", append(more,
 		text(func(o *object) *string { return &o.ProviderID }, "annotation:serviceoperator.azure.com/resource-id", "status.id"),
-		text(func(o *object) *string { return &o.Policy }, "annotation:serviceoperator.azure.com/reconcile-policy"))
+		text(func(o *object) *string { return &o.Policy }, "annotation:serviceoperator.azure.com/reconcile-policy"))...)
 }
+
+var specOf = raw(func(o *object) *string { return &o.Network }, "spec")
 
 func wantedObjects() (all []backup.AnyKind) {
 	for _, k := range serviceObjects {

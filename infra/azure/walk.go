@@ -9,7 +9,7 @@ import (
 
 // walked are what the controllers of CAPZ and Azure Service Operator (ASO) ask after a restore,
 // in the order in which they do; Velero asks first.
-var walked = slices.Concat(restoreRows, sessionRows, asoRows, clusterRows, networkRows, machineRows, poolRows, setRows, tagRows, planeRows)
+var walked = slices.Concat(restoreRows, sessionRows, asoRows, servedRows, clusterRows, networkRows, machineRows, poolRows, setRows, tagRows, planeRows)
 
 func walkRows() []walk.Row {
 	all := make([]walk.Row, len(walked))

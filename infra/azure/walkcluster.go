@@ -2,11 +2,9 @@ package azure
 
 import (
 	"fmt"
-	"slices"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
-	"drift-detector/infra/capi"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
 )
@@ -29,19 +27,7 @@ var (
 		Differs: walk.Halts.Says("ASO creates no resource group, CAPZ can create nothing in it and never calls the cluster ready"),
 		Source:  "CreateOrUpdateResource: azure/services/aso/aso.go v1.13.0 to v1.26.0; reconcile-policy of ASO v2.18.0; seen with manage",
 	}
-	rowO2 = &walk.Row{
-		ID: "azure.O2", Of: "VirtualNetwork",
-		Asks:      "what Azure has of it, of its subnets, of NAT gateways, bastion host, private endpoints and the tags of the resource group: with reconcile-policy manage ASO writes again what the backup says, for clusters that live, and for paused ones; of what has no object CAPZ makes one, and lets ASO write where Azure has the cluster's tag",
-		Condition: code.InfrastructureUnasked,
-		Source:    "CreateOrUpdate of the generic ARM reconciler of ASO v2.18.0; CreateOrUpdateResource: azure/services/aso/aso.go v1.13.0 to v1.26.0; seen with CAPZ v1.26.0",
-	}
-	rowO3 = &walk.Row{
-		ID: "azure.O3", Of: "an object of ASO",
-		Asks:      "the thing that it describes, and makes it again where that is gone, or as the object says where it was changed, unless its policy is skip: of those that are no cluster's none is looked for here",
-		Condition: code.InfrastructureUnasked,
-		Source:    "CreateOrUpdate of the generic ARM reconciler of ASO v2.18.0",
-	}
-	asoRows = []*walk.Row{rowO1, rowO2, rowO3}
+	asoRows = []*walk.Row{rowO1}
 )
 
 // Rows of AzureCluster.
@@ -86,100 +72,6 @@ func (q *questions) askASO(id backup.ClusterID, l *location) {
 	} else {
 		q.Note(rowO1, id, pass)
 	}
-}
-
-// askWritten asks O2, of a paused cluster, too: ASO knows nothing of that.
-func (q *questions) askWritten(id backup.ClusterID, l *location) {
-	if l.groupID() != "" {
-		q.noteUnseen(rowO2, id, q.objs.isWritten(id, l))
-	}
-}
-
-// isWritten reports whether ASO writes what an object of the cluster says, or one that CAPZ makes.
-func (objs *objects) isWritten(id backup.ClusterID, l *location) bool {
-	skipped := map[string]bool{} // by ARM id
-	for _, k := range serviceObjects {
-		for r := range k.In(objs.snapshot).All() {
-			if r.Backup != id.Backup || r.Namespace != id.Namespace {
-				continue
-			}
-			if at, ok := ParseID(r.Data.ProviderID); ok && r.Data.Policy == policySkip {
-				skipped[at.Text] = true
-			} else if r.ClusterName == id.Name && r.Data.Policy != policySkip {
-				return true
-			}
-		}
-	}
-	return !l.record.Paused && slices.ContainsFunc(l.served(id.Name), func(arm string) bool { return !skipped[arm] })
-}
-
-// served returns the ids of what CAPZ makes objects of ASO for, and lets ASO write: of a network that
-// it was given, and of that network's resource group, it lets ASO write nothing.
-func (l *location) served(cluster string) []string {
-	n, all := l.record.Data.network(), []string{l.groupID()}
-	in := l.groupID()
-	add := func(arm, name string) {
-		if name != "" {
-			all = append(all, trimmed(arm+name))
-		}
-	}
-	b := l.record.Data.bastion()
-	add(in+"/providers/"+typeOf[thingBastion]+"/", b.Name)
-	for i := range n.Subnets {
-		for _, e := range n.Subnets[i].PrivateEndpoints {
-			add(in+"/providers/"+typeOf[thingEndpoint]+"/", e.Name)
-		}
-	}
-	if !l.made(&n, cluster) {
-		return all
-	}
-	vnet := thing(l.networkGroup(&n), thingNetwork, n.VNet.Name)
-	all = append(all, vnet)
-	add(vnet+"/subnets/", b.Subnet.Name)
-	for i := range n.Subnets {
-		add(vnet+"/subnets/", n.Subnets[i].Name)
-		add(in+"/providers/"+typeOf[thingGateway]+"/", n.Subnets[i].NATGateway.Name)
-	}
-	return all
-}
-
-// askServed asks O3 once for each backup that holds clusters of CAPZ's.
-func (q *questions) askServed() {
-	asked := map[int]bool{}
-	for _, id := range q.objs.order() {
-		if asked[id.Backup] {
-			continue
-		}
-		asked[id.Backup] = true
-		list := q.objs.others(id.Backup)
-		if len(list) == 0 {
-			q.Note(rowO3, id, pass)
-		}
-		for _, object := range list {
-			q.Keep(walk.Step{Row: rowO3, Cluster: id, Subject: object, Machine: -1, Answer: unseen(object)})
-		}
-	}
-}
-
-// others returns the objects of ASO of a backup that it writes, and that are of no cluster.
-func (objs *objects) others(in int) (list []string) {
-	add := func(kind string, r *backup.Record[object]) {
-		of := objs.locations[capi.ClusterOf(&r.Meta)]
-		if r.Backup == in && r.Data.Policy != policySkip && (of == nil || of.kind == "") {
-			list = append(list, kind+" "+r.Namespace+"/"+r.Name)
-		}
-	}
-	for i, kind := range []string{"ResourceGroup", "VirtualNetwork", "VirtualNetworksSubnet", "NatGateway", "BastionHost", "PrivateEndpoint"} {
-		for r := range serviceObjects[i].In(objs.snapshot).All() {
-			add(kind, r)
-		}
-	}
-	for _, kind := range sortedNames(otherObjects) {
-		for r := range otherObjects[kind].In(objs.snapshot).All() {
-			add(kind, r)
-		}
-	}
-	return list
 }
 
 // askBalancer asks C1, where there is a group for the balancer to be in: of a cluster without one

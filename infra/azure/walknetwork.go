@@ -222,8 +222,8 @@ func peeringParts(l *location, n *network) (parts []part) {
 	add := func(group, from, to string) {
 		arm, name := thing(group, thingNetwork, from), from+"-To-"+to
 		parts = append(parts, part{thingNetwork + " " + from, arm, func(at *infra.Listing) (string, bool) {
-			have, seen := readFact[[]Named](at, FactPeerings, arm)
-			if !seen || slices.ContainsFunc(have, Named{name}.isAs) {
+			have, seen := readFact[Network](at, FactNetwork, arm)
+			if seen = seen && have.Peerings != nil; !seen || slices.ContainsFunc(have.Peerings, Named{name}.isAs) {
 				return "", seen
 			}
 			return "has no peering " + name, true

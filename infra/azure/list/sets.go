@@ -203,12 +203,29 @@ func (l *listing) readThings(ctx context.Context, subscription string) error {
 // thingAnswer is a resource, with what CAPZ compares of some.
 type thingAnswer struct {
 	ID         string
+	Tags       map[string]string
 	Properties *struct {
-		Subnets       []struct{ ID string }
+		Subnets []struct {
+			ID, Name   string
+			Properties *azure.NetworkPart
+		}
 		Peerings      []azure.Named `json:"virtualNetworkPeerings"`
 		SecurityRules []azure.SecurityRule
+		azure.NetworkPart
 		azure.Balancer
 	}
+}
+
+// network returns what CAPZ and ASO compare of a virtual network.
+func (v *thingAnswer) network() *azure.Network {
+	p := v.Properties
+	n := &azure.Network{Peerings: p.Peerings, Words: p.Words(v.Tags), Subnets: map[string][]string{}}
+	for i := range p.Subnets {
+		if part := p.Subnets[i].Properties; part != nil {
+			n.Subnets[strings.ToLower(p.Subnets[i].Name)] = part.Words(nil)
+		}
+	}
+	return n
 }
 
 // noteFact keeps what CAPZ compares of something that is wanted.
@@ -221,8 +238,8 @@ func (l *listing) noteFact(v *thingAnswer) {
 	switch {
 	case p.SecurityRules != nil:
 		l.Facts = append(l.Facts, azure.FactOf(azure.FactSecurity, id.Text, p.SecurityRules))
-	case p.Peerings != nil:
-		l.Facts = append(l.Facts, azure.FactOf(azure.FactPeerings, id.Text, p.Peerings))
+	case p.AddressSpace != nil:
+		l.Facts = append(l.Facts, azure.FactOf(azure.FactNetwork, id.Text, v.network()))
 	case p.BackendAddressPools != nil:
 		l.Facts = append(l.Facts, azure.FactOf(azure.FactBalancer, id.Text, p.Balancer))
 	}

@@ -34,7 +34,7 @@ func TestThingsAreRead(t *testing.T) {
 		azure.FactSecurity + ":" + in + "networksecuritygroups/shop-controlplane-nsg": `"Name":"allow_ssh","Properties":{"Protocol":"Tcp"`,
 		azure.FactSecurity + ":" + in + "networksecuritygroups/shop-node-nsg":         `[]`,
 		azure.FactBalancer + ":" + in + "loadbalancers/shop-public-lb":                `"loadBalancingRules":[{"Name":"LBRuleHTTPS"}]`,
-		azure.FactPeerings + ":" + in + "virtualnetworks/shop-vnet":                   `[{"Name":"shop-vnet-To-hub"}]`,
+		azure.FactNetwork + ":" + in + "virtualnetworks/shop-vnet":                    `{"Peerings":[{"Name":"shop-vnet-To-hub"}],"Words":["address prefix 10.0.0.0/8","tag costcenter=r-100"`,
 		azure.FactSet + ":" + set: `"/CommunityGalleries/ClusterAPI-f72ceb4f-5159-4c26-a0fe-2ea738f0d019/Images/capi-ubun2-2404/Versions/1.34.2"},"Tags":{`,
 	} {
 		if !strings.Contains(facts[name], says) {
