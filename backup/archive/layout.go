@@ -148,11 +148,12 @@ func Path(resource string, form Form, namespace, name string) string {
 }
 
 // ResourceOf returns the directory of the objects of a kind. The contract of Cluster API has all
-// kinds named regularly (docs/book, contracts, v1.14.0), and so are those of Kubernetes.
+// kinds named regularly (docs/book, contracts, v1.14.0), and so are those of Kubernetes and of Azure
+// Service Operator, as natgateways.
 func ResourceOf(kind, group string) string {
 	plural := strings.ToLower(kind)
 	switch {
-	case strings.HasSuffix(plural, "y"):
+	case strings.HasSuffix(plural, "y") && !strings.HasSuffix(plural, "way"):
 		plural = strings.TrimSuffix(plural, "y") + "ies"
 	case strings.HasSuffix(plural, "s"), strings.HasSuffix(plural, "x"), strings.HasSuffix(plural, "ch"):
 		plural += "es"

@@ -23,12 +23,17 @@
 //
 // What CAPZ asks after a restore, row by row, in the order of its controllers:
 //
-//	walk.go         all rows, and how they are asked
+//	walk.go         all rows, and of what they are asked
+//	walkanswer.go   how a listing answers them
 //	walksession.go  the webhooks while Velero restores, and the login
-//	walkcluster.go  the objects of Azure Service Operator (ASO), and the balancer of the API server
+//	walkcluster.go  the resource group, and the balancer of the API server
+//	walkserved.go   what Azure Service Operator (ASO) writes
+//	walknetwork.go  what AzureCluster sets back in its network
 //	walkmachine.go  AzureMachine and its VM
 //	walkpool.go     AzureMachinePool and its members, and AKS
-//	facts.go        how the Facts of a VM are called
+//	walktags.go     tags of VMs and scale sets
+//	walkset.go      the scale set of an AzureMachinePool
+//	facts.go        how the Facts of a listing and of a VM are called
 //
 // Where to look, and with what (no network):
 //

@@ -190,3 +190,17 @@ func (l *location) groupID() string {
 	}
 	return groupID(l.subscription, l.group)
 }
+
+// made reports whether CAPZ made the virtual network of a cluster: by the tags that it recorded of
+// it, and where it recorded none, by the resource group (IsVnetManaged in azure/scope/cluster.go).
+func (l *location) made(n *network, cluster string) bool {
+	if len(n.VNet.Tags) > 0 {
+		return n.VNet.Tags[tagCluster+cluster] == owned
+	}
+	return l.networkGroup(n) == l.groupID()
+}
+
+// networkGroup returns the id of the resource group of a cluster's virtual network.
+func (l *location) networkGroup(n *network) string {
+	return groupID(l.subscription, cmp.Or(trimmed(n.VNet.ResourceGroup), l.group))
+}

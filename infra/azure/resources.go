@@ -27,6 +27,7 @@ const (
 	thingAddress  = "public IP address"
 	thingZone     = "private DNS zone"
 	thingBastion  = "bastion host"
+	thingEndpoint = "private endpoint"
 	thingImage    = "image"
 )
 
@@ -35,6 +36,12 @@ var typeOf = map[string]string{
 	thingRoutes: "microsoft.network/routetables", thingGateway: "microsoft.network/natgateways",
 	thingBalancer: "microsoft.network/loadbalancers", thingAddress: "microsoft.network/publicipaddresses",
 	thingZone: KindZone, thingBastion: "microsoft.network/bastionhosts",
+	thingEndpoint: "microsoft.network/privateendpoints",
+}
+
+// thing returns the ARM id of something in a resource group, as keys have it.
+func thing(group, kind, name string) string {
+	return trimmed(group + "/providers/" + typeOf[kind] + "/" + name)
 }
 
 // What CAPZ does without a thing, as seen with v1.26.0 when a whole group was gone: ASO makes
@@ -97,9 +104,9 @@ func (objs *objects) resourcesOf(id backup.ClusterID, l *location) []infra.Resou
 		g.add(thingGroup, l.groupID(), l.record.Data.Group, code.MadeAgain, emptyGroup)
 	}
 	n := l.record.Data.network()
-	in, when, why := l.groupID(), code.MadeAgain, ""
-	if of := trimmed(n.VNet.ResourceGroup); of != "" && of != l.group {
-		in, when, why = groupID(l.subscription, of), code.FailsReplacement, givenNetwork
+	in, when, why := l.networkGroup(&n), code.MadeAgain, ""
+	if !l.made(&n, id.Name) {
+		when, why = code.FailsReplacement, givenNetwork
 	}
 	vnet := in + "/providers/" + typeOf[thingNetwork] + "/" + n.VNet.Name
 	g.add(thingNetwork, vnet, n.VNet.Name, when, why)
@@ -110,13 +117,13 @@ func (objs *objects) resourcesOf(id backup.ClusterID, l *location) []infra.Resou
 		s := &n.Subnets[i]
 		g.add(thingSubnet, cmp.Or(s.ID, vnet+"/subnets/"+s.Name), n.VNet.Name+"/"+s.Name, when, why)
 		if when == code.MadeAgain { // CAPZ leaves those of a network that it was given alone
-			g.again(thingSecurity, s.SecurityGroup.Name, "")
-			g.again(thingRoutes, s.RouteTable.Name, "")
+			g.add(thingSecurity, thing(in, thingSecurity, s.SecurityGroup.Name), s.SecurityGroup.Name, when, "")
+			g.add(thingRoutes, thing(in, thingRoutes, s.RouteTable.Name), s.RouteTable.Name, when, "")
 		}
 		g.again(thingGateway, s.NATGateway.Name, "")
 		g.again(thingAddress, s.NATGateway.IP.Name, otherAddress)
 	}
-	for _, lb := range []balancer{n.APIServerLB, n.NodeOutboundLB, n.ControlPlaneOutboundLB} {
+	for _, lb := range n.balancers() {
 		g.again(thingBalancer, lb.Name, "")
 		for i := range lb.FrontendIPs {
 			g.again(thingAddress, lb.FrontendIPs[i].PublicIP.Name, otherAddress)
@@ -131,13 +138,18 @@ func (objs *objects) resourcesOf(id backup.ClusterID, l *location) []infra.Resou
 	return g.list
 }
 
-// zone adds the private DNS zone of a private API server; CAPZ gives it a name where none is said
-// (PrivateDNSSpec in azure/scope/cluster.go v1.26.0).
-func (g *gatherer) zone(id backup.ClusterID, n *network) {
-	name, in := n.PrivateDNSZoneName, cmp.Or(trimmed(n.PrivateDNSZoneResourceGroup), g.at.group)
-	if name == "" && n.APIServerLB.Type == "Internal" && n.PrivateDNSZone != "None" {
-		name = id.Name + ".capz.io"
+// zone returns the name of the private DNS zone of a private API server; CAPZ gives it one where none
+// is said (PrivateDNSSpec in azure/scope/cluster.go v1.26.0).
+func (n *network) zone(cluster string) string {
+	if n.APIServerLB.Type != "Internal" || n.PrivateDNSZone == "None" {
+		return ""
 	}
+	return cmp.Or(n.PrivateDNSZoneName, cluster+".capz.io")
+}
+
+// zone adds that zone.
+func (g *gatherer) zone(id backup.ClusterID, n *network) {
+	name, in := n.zone(id.Name), cmp.Or(trimmed(n.PrivateDNSZoneResourceGroup), g.at.group)
 	g.add(thingZone, groupID(g.at.subscription, in)+"/providers/"+typeOf[thingZone]+"/"+name, name, code.MadeAgain, "")
 }
 

@@ -3,15 +3,13 @@ package azure
 import (
 	"slices"
 
-	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
-	"drift-detector/report/code"
 )
 
 // walked are what the controllers of CAPZ and Azure Service Operator (ASO) ask after a restore,
 // in the order in which they do; Velero asks first.
-var walked = slices.Concat(restoreRows, sessionRows, asoRows, clusterRows, machineRows, poolRows, planeRows)
+var walked = slices.Concat(restoreRows, sessionRows, asoRows, servedRows, clusterRows, networkRows, machineRows, poolRows, setRows, tagRows, planeRows)
 
 func walkRows() []walk.Row {
 	all := make([]walk.Row, len(walked))
@@ -19,12 +17,6 @@ func walkRows() []walk.Row {
 		all[i] = *r
 	}
 	return all
-}
-
-// questions are those of a backup.
-type questions struct {
-	infra.Questions
-	objs *objects
 }
 
 // steps returns those that the backup alone does not pass, and those that a listing answers.
@@ -36,75 +28,23 @@ func (objs *objects) steps() []infra.Step {
 		q.askRefused(id, refused[id])
 		q.askManaged(id, l)
 		q.askSession(id, l)
-		if l.record != nil && l.kind == clusterKind && !l.record.Paused {
+		if l.record == nil || l.kind != clusterKind {
+			continue
+		}
+		q.askWritten(id, l)
+		if !l.record.Paused {
 			q.askASO(id, l)
 			q.askBalancer(id, l)
+			q.askNetwork(id, l)
 		}
 	}
 	for i := range objs.pools {
 		q.askPool(&objs.pools[i])
 	}
+	q.askServed()
 	q.askSizes()
 	for i := range objs.members {
 		q.askMember(&objs.members[i])
 	}
 	return q.Steps
-}
-
-// look keeps a step of a subject that a listing of the cluster's place answers. Where that was
-// not listed, others say so.
-func (q *questions) look(s walk.Step, look func(*infra.Listing) walk.Answer) {
-	target := q.objs.locations[s.Cluster].target
-	q.Steps = append(q.Steps, infra.Step{Step: s, Look: func(inv *infra.Inventory) walk.Answer {
-		l := inv.Named(target)
-		if l == nil || l.State == code.ScopeFailed {
-			return walk.Answer{}
-		}
-		return look(l)
-	}})
-}
-
-// of returns a step of no single machine.
-func of(r *walk.Row, id backup.ClusterID, subject string) walk.Step {
-	return walk.Step{Row: r, Cluster: id, Subject: subject, Machine: -1}
-}
-
-// pass is the answer to a question that passes.
-var pass = walk.Answer{Found: walk.Passed}
-
-func answer(found walk.Found, object, why, until string) walk.Answer {
-	return walk.Answer{Found: found, Why: why, Until: object + " " + until, Objects: []string{object}}
-}
-
-func unseen(objects ...string) walk.Answer {
-	return walk.Answer{Found: walk.Unseen, Objects: objects}
-}
-
-// presence says whether a listing found what a probe asks for, or that it is absent; neither
-// where it does not say.
-func presence(l *infra.Listing, k infra.Key) (found, absent bool) {
-	switch {
-	case slices.Contains(l.ProbesFound, k):
-		return true, false
-	case k.IsZero() || slices.Contains(l.Unread, k.Kind) || !slices.Contains(l.Asked, k) || l.State != code.ScopeComplete:
-		return false, false
-	}
-	return false, true
-}
-
-// resourceKey returns the probe of something beside VMs.
-func resourceKey(id string) infra.Key { return infra.Key{Kind: KeyResource, Value: id} }
-
-// holds reports whether a listing has an instance with the key that has not ended.
-func holds(l *infra.Listing, k infra.Key) bool {
-	is := func(i infra.Instance) bool { return !i.Gone && i.HasKey(k) }
-	if slices.ContainsFunc(l.Instances, is) {
-		return true
-	}
-	for i := range l.Unrelated.All() {
-		if is(i) {
-			return true
-		}
-	}
-	return false
 }

@@ -27,13 +27,7 @@ var (
 		Differs: walk.Halts.Says("ASO creates no resource group, CAPZ can create nothing in it and never calls the cluster ready"),
 		Source:  "CreateOrUpdateResource: azure/services/aso/aso.go v1.13.0 to v1.26.0; reconcile-policy of ASO v2.18.0; seen with manage",
 	}
-	rowO2 = &walk.Row{
-		ID: "azure.O2", Of: "VirtualNetwork",
-		Asks:      "what Azure has of it, of its subnets, of NAT gateways and of the tags of the resource group: with reconcile-policy manage ASO writes again what the backup says, for clusters that live, too",
-		Condition: code.InfrastructureUnasked,
-		Source:    "CreateOrUpdate of the generic ARM reconciler of ASO v2.18.0; seen with CAPZ v1.26.0",
-	}
-	asoRows = []*walk.Row{rowO1, rowO2}
+	asoRows = []*walk.Row{rowO1}
 )
 
 // Rows of AzureCluster.
@@ -78,23 +72,6 @@ func (q *questions) askASO(id backup.ClusterID, l *location) {
 	} else {
 		q.Note(rowO1, id, pass)
 	}
-	if q.objs.isWritten(id) {
-		q.Note(rowO2, id, unseen(infra.ClusterTitle(id)))
-		return
-	}
-	q.Note(rowO2, id, pass)
-}
-
-// isWritten reports whether ASO writes what an object of the cluster says.
-func (objs *objects) isWritten(id backup.ClusterID) bool {
-	for _, k := range serviceObjects {
-		for r := range k.In(objs.snapshot).All() {
-			if r.Backup == id.Backup && r.Namespace == id.Namespace && r.ClusterName == id.Name && r.Data.Policy != policySkip {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // askBalancer asks C1, where there is a group for the balancer to be in: of a cluster without one
@@ -104,7 +81,7 @@ func (q *questions) askBalancer(id backup.ClusterID, l *location) {
 	if name == "" || l.groupID() == "" {
 		return
 	}
-	key := resourceKey(trimmed(l.groupID() + "/providers/" + typeOf[thingBalancer] + "/" + name))
+	key := resourceKey(thing(l.groupID(), thingBalancer, name))
 	object := thingBalancer + " " + name
 	q.look(of(rowC1, id, infra.ClusterTitle(id)), func(at *infra.Listing) walk.Answer {
 		here, _ := presence(at, resourceKey(l.groupID()))

@@ -23,16 +23,15 @@ var (
 	}
 	rowM2 = &walk.Row{
 		ID: "azure.M2", Of: machineKind,
-		Asks:      "spec.vmSize among the sizes that the location offers to the subscription, for a VM that runs as well: of one that is not offered any more it fails before it looks for the VM",
+		Asks:      "spec.vmSize, of a pool too, among the sizes that the location offers to the subscription, for a VM that runs as well: of one that is not offered any more it fails before it looks for the VM",
 		Condition: code.SizesOffered,
 		Source:    "InitMachineCache: azure/scope/machine.go; Get: azure/services/resourceskus/cache.go v1.13.0 to v1.26.0",
 	}
 	rowM3 = &walk.Row{
 		ID: "azure.M3", Of: machineKind,
-		Asks:      "spec.image; without one the image of the Machine's Kubernetes version, which is to be in the marketplace, for a VM that runs as well",
+		Asks:      "what no call shows, for a VM that runs as well: whether its network interfaces are there, which it makes again, or in state Failed, which it writes again as specified, and where their public addresses are; the extensions of spec.vmExtensions, which it installs again, and the role assignment of an identity of the system; where spec.image is empty, up to v1.17, an image in the marketplace",
 		Condition: code.InfrastructureUnasked,
-		Versions:  "v1.13 to v1.17",
-		Source:    "InitMachineCache, GetVMImage: azure/scope/machine.go; getSKUAndVersion: azure/services/virtualmachineimages/images.go v1.13.0 to v1.17.0",
+		Source:    "Parameters: azure/services/networkinterfaces/spec.go, publicips/spec.go, vmextensions/spec.go, roleassignments/spec.go; getAddresses: virtualmachines/virtualmachines.go; GetVMImage: azure/scope/machine.go v1.13.0 to v1.26.0",
 	}
 	rowM4 = &walk.Row{
 		ID: "azure.M4", Of: machineKind,
@@ -60,21 +59,27 @@ var (
 	machineRows = []*walk.Row{rowM1, rowM2, rowM3, rowM4, rowM7, rowM8}
 )
 
-// askSizes asks M2 of each cluster with an AzureMachine that is not paused. Nobody answers it: the
-// list of sizes has thousands, for each location.
+// askSizes asks M2 and M3 of each cluster with an AzureMachine or AzureMachinePool that is not paused.
+// Nobody answers M2: the list of sizes has thousands, for each location. Of a pool M3 is the role
+// assignment alone.
 func (q *questions) askSizes() {
-	asked := map[backup.ClusterID]bool{}
+	sized, made := map[backup.ClusterID]bool{}, map[backup.ClusterID]bool{}
 	for i := range q.objs.members {
 		m := &q.objs.members[i]
-		if m.kind != machineKind || m.index < 0 || m.record == nil || asked[m.cluster] {
-			continue
+		if m.kind == machineKind && m.index >= 0 && m.record != nil {
+			sized[m.cluster] = sized[m.cluster] || !m.record.Paused
+			made[m.cluster] = sized[m.cluster]
 		}
-		if m.record.Paused {
-			q.Note(rowM2, m.cluster, pass)
-			continue
+	}
+	for i := range q.objs.pools {
+		if p := &q.objs.pools[i]; p.kind == poolKind && p.record != nil {
+			sized[p.cluster] = sized[p.cluster] || !p.record.Paused
+			made[p.cluster] = made[p.cluster] || !p.record.Paused && p.record.Data.Identity == "SystemAssigned"
 		}
-		asked[m.cluster] = true
-		q.Note(rowM2, m.cluster, unseen(infra.ClusterTitle(m.cluster)))
+	}
+	for _, id := range q.objs.order() {
+		q.noteUnseen(rowM2, id, sized[id])
+		q.noteUnseen(rowM3, id, made[id])
 	}
 }
 
@@ -104,11 +109,6 @@ func (q *questions) askMember(m *member) {
 			note(rowM1, answer(walk.None, subject, "it names no bootstrap data", "names it"))
 		}
 	}
-	if text := m.record.Data.Image; text == "" || text == "null" || text == "{}" {
-		note(rowM3, unseen(infra.ClusterTitle(m.cluster)))
-	} else {
-		note(rowM3, pass)
-	}
 	g, name := q.objs.locations[m.cluster].groupID(), m.vmName()
 	if m.record.Data.ProviderID == "" || g == "" || name == "" {
 		return
@@ -133,17 +133,17 @@ func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
 			by[m.index] = m
 		}
 	}
-	passed := []walk.Step{{Row: rowM7, Answer: pass}, {Row: rowM8, Answer: pass}}
+	passed := []walk.Step{{Row: rowM7, Answer: pass}, {Row: rowM8, Answer: pass}, {Row: rowM9, Answer: pass}}
 	return func(machine int, at infra.Sight) []walk.Step {
 		m := by[machine]
 		if m == nil || at.Listing == nil {
 			return nil
 		}
-		nics, ids := objs.interfaces(m, at), objs.identified(m, at)
-		if nics.Found == walk.Passed && ids.Found == walk.Passed {
+		nics, ids, tags := objs.interfaces(m, at), objs.identified(m, at), objs.tagged(m, at)
+		if nics.Found == walk.Passed && ids.Found == walk.Passed && tags.Found == walk.Passed {
 			return passed
 		}
-		return []walk.Step{{Row: rowM7, Answer: nics}, {Row: rowM8, Answer: ids}}
+		return []walk.Step{{Row: rowM7, Answer: nics}, {Row: rowM8, Answer: ids}, {Row: rowM9, Answer: tags}}
 	}
 }
 

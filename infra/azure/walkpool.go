@@ -10,19 +10,13 @@ import (
 	"drift-detector/report/code"
 )
 
-// Rows of machine pools. Whether the scale set exists and its size are the pool's.
+// Rows of machine pools.
 var (
 	rowP4 = &walk.Row{
 		ID: "azure.P4", Of: poolKind,
 		Asks:   "the bootstrap Secret of its MachinePool, which a KubeadmConfig writes again",
 		None:   walk.OwnerHalts.Says("CAPZ does nothing for the pool, and makes it again if it is gone only once the Secret exists"),
 		Source: "InitMachinePoolCache, GetBootstrapData: azure/scope/machinepool.go v1.13.0 to v1.26.0",
-	}
-	rowP5 = &walk.Row{
-		ID: "azure.P5", Of: poolKind,
-		Asks:      "size, image, identity, zones and tags of its scale set, which are to be those that it specifies: where one differs the members are replaced",
-		Condition: code.PoolsUncompared,
-		Source:    "existingParameters, hasModelModifyingDifferences: azure/services/scalesets/spec.go; HasModelChanges: azure/types.go v1.13.0 to v1.26.0",
 	}
 	rowP8 = &walk.Row{
 		ID: "azure.P8", Of: memberKind,
@@ -36,7 +30,7 @@ var (
 		None:   walk.Waits.Says("CAPZ deletes the AzureMachinePoolMachine, and nobody the Machine, which has no owner: it stays Provisioned until it is deleted by hand"),
 		Source: "applyAzureMachinePoolMachines, DeleteMachine: azure/scope/machinepool.go v1.13.0 to v1.26.0; seen with v1.26.0",
 	}
-	poolRows = []*walk.Row{rowP4, rowP5, rowP8, rowP9}
+	poolRows = []*walk.Row{rowP4, rowP8, rowP9}
 )
 
 // Rows of AKS.
@@ -70,13 +64,7 @@ func (q *questions) askPool(p *pool) {
 	}
 	title := fmt.Sprintf("%s %s/%s", machinePoolKind, p.cluster.Namespace, p.name)
 	q.askBootstrap(p, title)
-	key := q.objs.poolKey(p)
-	q.look(of(rowP5, p.cluster, title), func(l *infra.Listing) walk.Answer {
-		if _, absent := presence(l, key); absent || l.State == code.ScopeComplete && !holds(l, key) {
-			return pass // there is none to replace
-		}
-		return unseen(title)
-	})
+	q.askSet(p, title)
 }
 
 // askBootstrap asks P4.

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"drift-detector/backup"
+	"drift-detector/backup/archive"
 	"drift-detector/backup/backuptest"
 )
 
@@ -213,15 +214,9 @@ func (all objects) tarball() backup.Source {
 func resource(o map[string]any) string {
 	kind, _ := o["kind"].(string)
 	version, _ := o["apiVersion"].(string)
-	plural := strings.ToLower(kind) + "s"
-	switch {
-	case strings.HasSuffix(kind, "ss"):
-		plural = strings.ToLower(kind) + "es"
-	case strings.HasSuffix(kind, "y"):
-		plural = strings.ToLower(strings.TrimSuffix(kind, "y")) + "ies"
+	group, _, grouped := strings.Cut(version, "/")
+	if !grouped {
+		group = ""
 	}
-	if group, _, grouped := strings.Cut(version, "/"); grouped {
-		return plural + "." + group
-	}
-	return plural
+	return archive.ResourceOf(kind, group)
 }

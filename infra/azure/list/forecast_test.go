@@ -61,7 +61,24 @@ func policy(name, value string) func(string, map[string]any) bool {
 }
 
 var foretellings = []restored{
-	{name: "as it was: adopted, once AzureMachines are restored again", machine: living, outcome: code.Adopted, says: "its name", effects: []code.Reason{code.RefusedAtFirst}},
+	{name: "as it was: adopted, once AzureMachines are restored again", machine: living, outcome: code.Adopted, says: "its name", effects: []code.Reason{code.RefusedAtFirst}, not: []code.Reason{code.ChangesUndone}},
+	{name: "SSH closed: opened again", cloud: func(s *azurelab.Server) {
+		s.Edit(func(id string, o azurelab.Object) bool {
+			if strings.HasSuffix(strings.ToLower(id), "/shop-controlplane-nsg") {
+				p := o["properties"].(azurelab.Object)
+				p["securityRules"] = p["securityRules"].([]any)[1:]
+			}
+			return true
+		})
+	}, machine: living, outcome: code.Adopted, effects: []code.Reason{code.ChangesUndone}},
+	{name: "a subnet delegated: ASO takes that off", cloud: func(s *azurelab.Server) {
+		s.Edit(func(id string, o azurelab.Object) bool {
+			if strings.HasSuffix(strings.ToLower(id), "/shop/providers/microsoft.network/virtualnetworks/shop-vnet/subnets/node-subnet") {
+				o["properties"].(azurelab.Object)["delegations"] = []any{azurelab.Object{"name": "d", "properties": azurelab.Object{"serviceName": "Microsoft.ContainerInstance/containerGroups"}}}
+			}
+			return true
+		})
+	}, machine: living, outcome: code.Adopted, effects: []code.Reason{code.ChangesUndone}},
 	{name: "made again under its name, worker: taken", cloud: again(living), machine: living, outcome: code.OtherInstanceTaken, says: "takes over another instance that has its name", effects: []code.Reason{code.OtherInstance, code.MachinesUnknown}},
 	{name: "made again under its name, only control plane: taken, and not called gone", cloud: again(plane), machine: plane, outcome: code.OtherInstanceTaken, effects: []code.Reason{code.OtherInstance}, not: []code.Reason{code.ControlPlaneDown}},
 	{name: "gone with its interface: broken, and the interface is made", machine: gone, outcome: code.Stuck, says: "never creates a new instance", effects: []code.Reason{code.MachinesBroken, code.ResourceMade}},
@@ -95,7 +112,15 @@ var foretellings = []restored{
 	{name: "its Secret not in the backup, listed with another login: halted", backup: lacks("Secret", "retail-sp-secret"), machine: living, outcome: code.Adopted, effects: []code.Reason{code.ClusterHalted}},
 	{name: "tenantID is no UUID, listed with another login: halted", backup: azurelab.Spec("AzureClusterIdentity", "retail-sp", func(s map[string]any) { s["tenantID"] = "x" }), machine: living, outcome: code.Adopted, effects: []code.Reason{code.ClusterHalted}},
 	{name: "certificate of a form that is not read, listed with another login: not known", backup: azurelab.Spec("AzureClusterIdentity", "retail-sp", func(s map[string]any) { s["type"] = "ServicePrincipalCertificate" }), machine: living, outcome: code.Adopted, not: []code.Reason{code.ClusterHalted}},
-	{name: "uniform member: left alone until it is freed", machine: uniform, outcome: code.Halted, says: "owner of AzureMachinePoolMachine", effects: []code.Reason{code.MachinesHalted}},
+	{name: "uniform member: left alone until it is freed", machine: uniform, outcome: code.Halted, says: "owner of AzureMachinePoolMachine", effects: []code.Reason{code.MachinesHalted}, not: []code.Reason{code.RolloutDue, code.ChangesUndone}},
+	{name: "scale set of another size: rolled", cloud: func(s *azurelab.Server) {
+		s.Edit(func(id string, o azurelab.Object) bool {
+			if strings.HasSuffix(strings.ToLower(id), "/virtualmachinescalesets/train-uni") {
+				o["sku"].(azurelab.Object)["name"] = "Standard_D4s_v3"
+			}
+			return true
+		})
+	}, machine: uniform, outcome: code.Halted, effects: []code.Reason{code.RolloutDue}},
 	{name: "flexible member: left alone until it is freed", machine: flexible, outcome: code.Halted, says: "owner of AzureMachinePoolMachine"},
 	{name: "uniform member gone: its Machine stays", machine: "train-uni-0", outcome: code.Halted, says: "nobody the Machine", effects: []code.Reason{code.MachinesBroken}},
 	{name: "flexible member gone: its Machine stays", cloud: without("train-flex_178d3a67"), machine: flexible, outcome: code.Halted, says: "nobody the Machine"},

@@ -19,6 +19,7 @@ type vmAnswer struct {
 	ID       string
 	Name     string
 	Tags     map[string]string
+	Plan     *struct{}
 	Identity *struct {
 		Users map[string]struct{} `json:"userAssignedIdentities"`
 	}
@@ -26,6 +27,7 @@ type vmAnswer struct {
 		Network *struct {
 			NICs []struct{ ID string } `json:"networkInterfaces"`
 		} `json:"networkProfile"`
+		StorageProfile    storageAnswer
 		VMID              string `json:"vmId"`
 		Created           string `json:"timeCreated"`
 		ProvisioningState string

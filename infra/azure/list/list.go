@@ -59,8 +59,9 @@ type listing struct {
 	members  map[string][]string // ids of scale sets by the ids of VMs that they list
 	living   map[string]int64    // running members, by set
 	sets     map[string]*int64   // capacities of the sets that exist, by id; nil: not said
-	flexible map[string]bool     // those of them whose members are VMs of their own
-	odd      string              // a VM of which Azure does not say what it says of each
+	models   map[string]*azure.ScaleSet
+	flexible map[string]bool // those of them whose members are VMs of their own
+	odd      string          // a VM of which Azure does not say what it says of each
 }
 
 // List reads all VMs of a subscription, and what else the backup names there.
@@ -89,7 +90,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	l.Account, l.Identity = used.Subscription, used.Subscription
 	run := listing{
 		Listing: &l, target: t, seek: &d.Seek, session: s, wanted: map[infra.Key]bool{}, power: map[[16]byte]string{}, seen: map[[16]byte]bool{},
-		absent: map[string]bool{}, began: time.Now(), members: map[string][]string{}, living: map[string]int64{}, sets: map[string]*int64{}, flexible: map[string]bool{},
+		absent: map[string]bool{}, began: time.Now(), members: map[string][]string{}, living: map[string]int64{}, sets: map[string]*int64{}, models: map[string]*azure.ScaleSet{}, flexible: map[string]bool{},
 	}
 	for _, k := range t.Probes {
 		run.wanted[k] = true
@@ -132,6 +133,7 @@ func (l *listing) read(ctx context.Context, subscription string) {
 		}
 	}
 	sorting.By(l.PoolSizes, func(a, b infra.PoolSize) int { return capi.CompareKeys(a.Probe, b.Probe) })
+	sorting.StableBy(l.Facts, func(a, b infra.Fact) int { return cmp.Compare(a.Name, b.Name) })
 	sorting.By(l.Instances, func(a, b infra.Instance) int { return cmp.Compare(a.Identity, b.Identity) })
 	slices.SortFunc(l.ProbesFound, capi.CompareKeys)
 	l.ProbesFound = slices.Compact(l.ProbesFound)

@@ -15,10 +15,42 @@ import (
 
 // setAnswer is what is read of a scale set.
 type setAnswer struct {
-	ID         string
-	Tags       map[string]string
-	SKU        *struct{ Capacity *int64 }
-	Properties *struct{ OrchestrationMode string }
+	ID    string
+	Tags  map[string]string
+	Zones []string
+	Plan  *struct{}
+	SKU   *struct {
+		Name     string
+		Capacity *int64
+	}
+	Properties *struct {
+		OrchestrationMode string
+		Profile           *struct{ StorageProfile storageAnswer } `json:"virtualMachineProfile"`
+	}
+}
+
+type storageAnswer struct{ ImageReference *azure.Image }
+
+// image returns the image of a scale set or a member as CAPZ compares it, nil where Azure does not say
+// (SDKImageToImage in azure/converters/vmss.go v1.26.0).
+func (a storageAnswer) image(plan *struct{}) *azure.Image {
+	i := a.ImageReference
+	if i != nil && i.ID == "" && i.CommunityGalleryImageID == "" && i.SharedGalleryImageID == "" {
+		i.Plan = plan != nil
+	}
+	return i
+}
+
+// model returns what CAPZ compares of a scale set, nil where Azure does not say.
+func (v *setAnswer) model() *azure.ScaleSet {
+	if v.SKU == nil || v.Properties == nil || v.Properties.Profile == nil {
+		return nil
+	}
+	i := v.Properties.Profile.StorageProfile.image(v.Plan)
+	if i == nil {
+		return nil
+	}
+	return &azure.ScaleSet{SKU: v.SKU.Name, Zones: v.Zones, Image: *i, Tags: v.Tags}
 }
 
 // readSets reads the scale sets that the backup names, those that have the tags of one of
@@ -36,6 +68,7 @@ func (l *listing) readSets(ctx context.Context, subscription string) error {
 		}
 		known = append(known, id.Text)
 		l.flexible[id.Text] = v.Properties != nil && v.Properties.OrchestrationMode == "Flexible"
+		l.models[id.Text] = v.model()
 		l.sets[id.Text] = nil
 		if v.SKU != nil && v.SKU.Capacity != nil && *v.SKU.Capacity >= 0 {
 			l.sets[id.Text] = v.SKU.Capacity
@@ -67,6 +100,9 @@ func (l *listing) readSets(ctx context.Context, subscription string) error {
 	for _, set := range known {
 		if err := l.readMembers(ctx, set, subscription); err != nil {
 			return err
+		}
+		if m := l.models[set]; m != nil && l.wanted[infra.Key{Kind: azure.KeyPool, Value: set}] {
+			l.Facts = append(l.Facts, azure.FactOf(azure.FactSet, set, m))
 		}
 	}
 	return nil
@@ -103,6 +139,11 @@ func (l *listing) readMembers(ctx context.Context, set, subscription string) err
 		if !ok || id.Kind != azure.KindMember || !strings.HasPrefix(id.Text, set+"/") || len(v.Name) > maxName {
 			return answerError("the answer holds something that is no member of the scale set")
 		}
+		if m := l.models[set]; m != nil && v.Properties != nil {
+			if i := v.Properties.StorageProfile.image(v.Plan); i != nil && *i != m.Image {
+				m.Others++
+			}
+		}
 		if l.flexible[set] || strings.Trim(id.Name, "0123456789") != "" { // a VM of its own
 			vm := id.GroupID() + "/providers/" + azure.KindVM + "/" + id.Name
 			l.members[vm] = append(l.members[vm], set)
@@ -138,6 +179,7 @@ func (l *listing) readThings(ctx context.Context, subscription string) error {
 		if len(byType[of]) > few {
 			err := list(ctx, l.session, "/subscriptions/"+subscription+"/providers/"+of, "api-version="+versionOf(of), func(v *thingAnswer) error {
 				v.note(listed)
+				l.noteFact(v)
 				return nil
 			})
 			if err != nil && codeOf(err) != http.StatusForbidden && !nowhere(err) {
@@ -158,10 +200,49 @@ func (l *listing) readThings(ctx context.Context, subscription string) error {
 	return nil
 }
 
-// thingAnswer is a resource, or a network with its subnets.
+// thingAnswer is a resource, with what CAPZ compares of some.
 type thingAnswer struct {
 	ID         string
-	Properties *struct{ Subnets []struct{ ID string } }
+	Tags       map[string]string
+	Properties *struct {
+		Subnets []struct {
+			ID, Name   string
+			Properties *azure.NetworkPart
+		}
+		Peerings      []azure.Named `json:"virtualNetworkPeerings"`
+		SecurityRules []azure.SecurityRule
+		azure.NetworkPart
+		azure.Balancer
+	}
+}
+
+// network returns what CAPZ and ASO compare of a virtual network.
+func (v *thingAnswer) network() *azure.Network {
+	p := v.Properties
+	n := &azure.Network{Peerings: p.Peerings, Words: p.Words(v.Tags), Subnets: map[string][]string{}}
+	for i := range p.Subnets {
+		if part := p.Subnets[i].Properties; part != nil {
+			n.Subnets[strings.ToLower(p.Subnets[i].Name)] = part.Words(nil)
+		}
+	}
+	return n
+}
+
+// noteFact keeps what CAPZ compares of something that is wanted.
+func (l *listing) noteFact(v *thingAnswer) {
+	id, ok := azure.ParseID(v.ID)
+	p := v.Properties
+	if !ok || p == nil || !l.wanted[infra.Key{Kind: azure.KeyResource, Value: id.Text}] {
+		return
+	}
+	switch {
+	case p.SecurityRules != nil:
+		l.Facts = append(l.Facts, azure.FactOf(azure.FactSecurity, id.Text, p.SecurityRules))
+	case p.AddressSpace != nil:
+		l.Facts = append(l.Facts, azure.FactOf(azure.FactNetwork, id.Text, v.network()))
+	case p.BackendAddressPools != nil:
+		l.Facts = append(l.Facts, azure.FactOf(azure.FactBalancer, id.Text, p.Balancer))
+	}
 }
 
 func (v *thingAnswer) note(listed map[string]bool) {
@@ -196,5 +277,6 @@ func (l *listing) lookUp(ctx context.Context, id azure.ID, listed map[string]boo
 		return answerError("the answer is about something else than what was asked for")
 	}
 	v.note(listed)
+	l.noteFact(v)
 	return nil
 }

@@ -145,7 +145,7 @@ func (s *Server) printed(o Object, view, listed, statusOnly bool) Object {
 		var subnets []any
 		for _, id := range slices.Sorted(maps.Keys(s.res)) {
 			if strings.HasPrefix(id, strings.ToLower(o["id"].(string))+"/subnets/") {
-				subnets = append(subnets, Object{"id": s.res[id]["id"], "name": s.res[id]["name"]})
+				subnets = append(subnets, Object{"id": s.res[id]["id"], "name": s.res[id]["name"], "properties": s.res[id]["properties"]})
 			}
 		}
 		p["subnets"] = subnets
