@@ -67,7 +67,7 @@ func runbookOf(r *report.Report, only report.Filter) (*html.Runbook, error) {
 			return nil, err
 		}
 	}
-	return p.Runbook(), nil
+	return plan.Page(p), nil
 }
 
 // reportWriter writes a report in the format of an output. Text that goes to stdout

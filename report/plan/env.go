@@ -9,15 +9,6 @@ import (
 	"drift-detector/internal/terminal"
 )
 
-// In says in which file the report of the plan is, for the variable that lines read.
-func (p *Plan) In(file string) {
-	for i := range p.Variables {
-		if p.Variables[i].Name == reportFile {
-			p.Variables[i].Value = file
-		}
-	}
-}
-
 // Env writes the variables of the plan as a file for a shell to read, in which people fill in
 // what nobody else knows: as long as that is not done, a line sets nothing. It returns the
 // first error of the writer.

@@ -157,7 +157,7 @@ func TestNothingIsLostInTheFolds(t *testing.T) {
 			for i := range s.Chapters {
 				c := &s.Chapters[i]
 				for k := range c.Steps {
-					note(c.label(k))
+					note(c.Label(k))
 				}
 				for k := range c.Batches {
 					for _, item := range c.Batches[k].Items {
@@ -166,7 +166,7 @@ func TestNothingIsLostInTheFolds(t *testing.T) {
 						}
 					}
 					for n := range c.Batches[k].Steps {
-						note(c.Batches[k].label(n))
+						note(c.Batches[k].Label(n))
 					}
 				}
 			}

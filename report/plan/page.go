@@ -1,17 +1,19 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 
 	"drift-detector/report"
 	"drift-detector/report/html"
 )
 
-// Runbook returns the plan as the HTML page of its report has it.
-func (p *Plan) Runbook() *html.Runbook {
+// Page returns the plan as the HTML page of its report has it.
+func Page(p Plan) *html.Runbook {
 	b := &html.Runbook{Unknown: p.Unknown, Copying: howToCopy, Variables: variableLines(p.Variables)}
-	w := webPage{page{said: map[string]string{}}}
+	w := webPage{memory{said: map[string]string{}}, map[int]Row{}}
+	for _, r := range p.Rows() {
+		w.rows[r.Number] = r
+	}
 	for _, s := range p.Sections {
 		phase := html.RunbookPhase{Title: s.Title}
 		for i := range s.Chapters {
@@ -24,22 +26,31 @@ func (p *Plan) Runbook() *html.Runbook {
 	return b
 }
 
-// webPage remembers what has been said, as the Markdown of a plan does.
-type webPage struct{ page }
+// webPage is a runbook in the page of a report.
+type webPage struct {
+	memory
+	rows map[int]Row // by number
+}
+
+// step returns the step of a number, without what is done in it.
+func (w *webPage) step(number int) html.RunbookStep {
+	r := w.rows[number]
+	return html.RunbookStep{Number: r.Number, Title: r.What, Cluster: r.Cluster, Machines: r.Machines}
+}
 
 func (w *webPage) chapter(c *Chapter) html.RunbookChapter {
 	w.copied = map[string]string{}
 	out := html.RunbookChapter{Title: c.Title, Notes: c.Notes}
 	for i := range c.Steps {
-		do := w.do(c.label(i), &c.Steps[i], c.Steps[i].Text, []block{{lines: c.Steps[i].lines}})
+		do := w.do(c.Label(i), &c.Steps[i], c.Steps[i].Text, []block{{lines: c.Steps[i].Lines}})
 		switch {
 		case c.Apart:
-			out.Steps = append(out.Steps, html.RunbookStep{Number: c.Number + i, Title: brief(c.Steps[i].Text), Cluster: c.Cluster, Does: []html.RunbookDo{do}})
+			out.Steps = append(out.Steps, w.step(c.Number+i))
 		case i == 0:
-			out.Steps = append(out.Steps, html.RunbookStep{Number: c.Number, Title: c.What, Cluster: c.Cluster, Does: []html.RunbookDo{do}})
-		default:
-			out.Steps[0].Does = append(out.Steps[0].Does, do)
+			out.Steps = append(out.Steps, w.step(c.Number))
 		}
+		last := &out.Steps[len(out.Steps)-1]
+		last.Does = append(last.Does, do)
 	}
 	for i := range c.Batches {
 		out.Steps = append(out.Steps, w.batch(&c.Batches[i]))
@@ -48,22 +59,21 @@ func (w *webPage) chapter(c *Chapter) html.RunbookChapter {
 }
 
 func (w *webPage) batch(b *Batch) html.RunbookStep {
-	f := b.fold()
-	s := html.RunbookStep{Number: b.Number, Title: b.Title, Cluster: cmp.Or(b.Cluster, b.clusters()), Machines: b.machines(), Pick: texts(f.pick)}
-	s.Lead = b.lead(f, w.forecast(b.Forecast, b.outcome, fmt.Sprint(b.Number)))
-	for _, item := range b.shown(f) {
-		forecast := w.forecast(item.Forecast, item.outcome, fmt.Sprintf("%d (%d)", b.Number, item.Number))
-		s.Items = append(s.Items, item.Name+item.says(forecast))
+	f, s := fold(b), w.step(b.Number)
+	s.Pick, s.Lead = texts(f.pick), f.lead(w.forecast(b.Forecast, b.Outcome, fmt.Sprint(b.Number)))
+	for _, item := range f.shown() {
+		forecast := w.forecast(item.Forecast, item.Outcome, fmt.Sprintf("%d (%d)", b.Number, item.Number))
+		s.Items = append(s.Items, item.Name+says(&item, forecast))
 	}
-	if more := b.more(f); more != "" {
+	if more := f.more(); more != "" {
 		s.Items = append(s.Items, more)
 	}
 	for n := range b.Steps {
 		text := b.Steps[n].Text
 		if !b.Serial {
-			text = w.once(text, b.label(n))
+			text = w.once(text, b.Label(n))
 		}
-		s.Does = append(s.Does, w.do(b.label(n), &b.Steps[n], text, f.blocks[n]))
+		s.Does = append(s.Does, w.do(b.Label(n), &b.Steps[n], text, f.blocks[n]))
 	}
 	return s
 }

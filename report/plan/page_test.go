@@ -46,7 +46,7 @@ func TestRunbookOfThePage(t *testing.T) {
 		if err := Markdown(&md, p); err != nil {
 			t.Fatal(err)
 		}
-		b := p.Runbook()
+		b := Page(p)
 		if want, got := fences(md.String()), blocksOf(b); !slices.EqualFunc(got, want, slices.Equal) {
 			t.Errorf("seed %d: %d blocks, the Markdown has %d:\n%q\n%q", seed, len(got), len(want), got, want)
 		}
@@ -67,7 +67,7 @@ func TestRunbookOfThePage(t *testing.T) {
 		r := sample(hostile)
 		p := New(r, providerTools)
 		var page bytes.Buffer
-		if err := html.WriteWith(&page, r, p.Runbook()); err != nil {
+		if err := html.WriteWith(&page, r, Page(p)); err != nil {
 			t.Fatal(err)
 		}
 		_, plan, _ := strings.Cut(page.String(), `<section id="plan"`)

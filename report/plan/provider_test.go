@@ -13,8 +13,8 @@ import (
 	"drift-detector/report/code"
 )
 
-// commandsOf returns the lines for the first machine of a status and role.
-func commandsOf(t *testing.T, r *report.Report, status code.Status, role report.Role) (lines []string) {
+// linesFor returns the lines for the first machine of a status and role.
+func linesFor(t *testing.T, r *report.Report, status code.Status, role report.Role) (lines []string) {
 	t.Helper()
 	for _, s := range stepsOf(t, r, status, role) {
 		lines = append(lines, s.Commands...)
@@ -34,7 +34,7 @@ func TestKindsAreThoseOfTheProvider(t *testing.T) {
 		r.Clusters[0].Provider = provider
 		m := find(t, r, code.Healthy, "control-plane")
 		m.Warnings, m.Forecast = []report.Warning{{Reason: "MachineMissing"}}, &report.MachineForecast{Outcome: "GhostKeepsRunning"}
-		about := slices.DeleteFunc(commandsOf(t, r, code.Healthy, "control-plane"), func(l string) bool { return !strings.Contains(l, ".infrastructure.") })
+		about := slices.DeleteFunc(linesFor(t, r, code.Healthy, "control-plane"), func(l string) bool { return !strings.Contains(l, ".infrastructure.") })
 		switch {
 		case want == "" && len(about) > 0:
 			t.Errorf("%s: %v", provider, about)
@@ -72,7 +72,7 @@ func TestAProviderWithoutCommands(t *testing.T) {
 		if len(steps) != 2 || len(steps[0].Commands)+len(steps[1].Commands) > 0 || steps[1].When != report.AfterRestore || !strings.Contains(steps[1].Text, "by hand, and not before") {
 			t.Errorf("Ghost, %s: %+v", role, steps)
 		}
-		for _, l := range commandsOf(t, r, code.Stale, role) {
+		for _, l := range linesFor(t, r, code.Stale, role) {
 			if strings.Contains(l, " delete "+machines) || strings.Contains(l, " delete '"+machines) || strings.Contains(l, "govc") {
 				t.Errorf("Stale, %s: a line deletes though nobody can look for a VM: %s", role, l)
 			}
@@ -86,7 +86,7 @@ func TestAnIDOfAnotherFormProvesNothing(t *testing.T) {
 	deletes := func(id string) bool {
 		r := sample("alpha")
 		find(t, r, code.Stale, "worker").ProviderID = id
-		return slices.ContainsFunc(commandsOf(t, r, code.Stale, "worker"), func(l string) bool { return strings.Contains(l, " delete "+machines) })
+		return slices.ContainsFunc(linesFor(t, r, code.Stale, "worker"), func(l string) bool { return strings.Contains(l, " delete "+machines) })
 	}
 	if !deletes("vsphere://" + staleID) {
 		t.Error("with an id of the right form no line deletes the Machine")
@@ -250,7 +250,7 @@ func TestResourcesThatAreNone(t *testing.T) {
 		m := find(t, r, code.Healthy, "control-plane")
 		m.Warnings = []report.Warning{{Reason: code.MachineMissing}}
 		quoted, _ := shell.Quote(bad)
-		for _, l := range append(planLines(r), commandsOf(t, r, code.Healthy, "control-plane")...) {
+		for _, l := range append(planLines(r), linesFor(t, r, code.Healthy, "control-plane")...) {
 			for _, verb := range []string{" get ", " annotate "} {
 				if _, rest, found := strings.Cut(l, verb); found && quoted != "" && strings.HasPrefix(rest+" ", quoted+" ") {
 					t.Errorf("%q is a resource of %s", bad, l)

@@ -30,7 +30,7 @@ func Table(w io.Writer, p Plan, look Look) error {
 	var b bytes.Buffer
 	t := terminal.NewPrinter(&b, look.Width, look.Color)
 	width := max(cmp.Or(look.Width, 80), terminal.Narrowest)
-	t.Print(0, 2, terminal.Lead(terminal.Bold, english.Count(p.steps, "step")+", in this order.", 0).Prose(terminal.Plain, "None of their commands has been run; --all prints them."))
+	t.Print(0, 2, terminal.Lead(terminal.Bold, english.Count(p.Total, "step")+", in this order.", 0).Prose(terminal.Plain, "None of their commands has been run; --all prints them."))
 	if of := p.Of.String(); of != "" {
 		t.Print(0, 2, terminal.Lead(terminal.Plain, fmt.Sprintf("%d of them: only %s.", len(p.Checklist), of), 0))
 	}
@@ -65,9 +65,9 @@ func Table(w io.Writer, p Plan, look Look) error {
 	for _, r := range p.Checklist[:shown] {
 		if r.Phase != phase {
 			if phase == "" {
-				t.Print(0, 0, terminal.Lead(terminal.Bold, p.titleOf(r.Phase), 0))
+				t.Print(0, 0, terminal.Lead(terminal.Bold, titleOf(&p, r.Phase), 0))
 			} else {
-				t.Title(p.titleOf(r.Phase))
+				t.Title(titleOf(&p, r.Phase))
 			}
 			phase = r.Phase
 		}
@@ -148,7 +148,7 @@ func fits(steps []Row, room int) int {
 	return len(steps)
 }
 
-func (p *Plan) titleOf(phase string) string {
+func titleOf(p *Plan, phase string) string {
 	for _, s := range p.Sections {
 		if s.Phase == phase {
 			return s.Title

@@ -130,7 +130,7 @@ func written(t *testing.T, r *report.Report) string {
 		t.Fatal(err)
 	}
 	p := plan.New(r, nil) // tools of providers would need all that the program links
-	if err := html.WriteWith(f, r, p.Runbook()); err != nil {
+	if err := html.WriteWith(f, r, plan.Page(p)); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {
