@@ -65,10 +65,10 @@ func (p *Plan) index() *stepIndex {
 	if p.indexed != nil {
 		return p.indexed
 	}
-	x := &stepIndex{report: p.report, objects: map[string][]numbered{}, clusters: map[string][]numbered{}, titles: make([]string, len(p.report.Clusters))}
+	x := &stepIndex{report: p.Report, objects: map[string][]numbered{}, clusters: map[string][]numbered{}, titles: make([]string, len(p.Report.Clusters))}
 	p.indexed = x
-	for i := range p.report.Clusters {
-		x.titles[i] = p.report.Clusters[i].Title()
+	for i := range p.Report.Clusters {
+		x.titles[i] = p.Report.Clusters[i].Title()
 	}
 	n := 0
 	x.grow(p)

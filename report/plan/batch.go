@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/internal/english"
 	"drift-detector/report"
 	"drift-detector/report/code"
@@ -72,10 +73,10 @@ func (pl *planner) gatherOne(g, etcd *gathering, s *set, m *report.Machine) {
 		return
 	}
 	drifted := m.Status == code.Stale || m.Status == code.Ghost
-	item := Item{Name: m.Name, Detail: detail(m), Forecast: foreseen(m), outcome: outcome(m), Clusters: s.in, words: wordsOf(m.Name, m.Node, s.name, m.Instance)}
-	item.words["NAMESPACE"], item.words["CLUSTER"] = s.cluster.Namespace, s.cluster.Name
+	item := Item{Name: m.Name, Detail: detail(m), Forecast: foreseen(m), Outcome: outcome(m), Clusters: s.in, Words: wordsOf(m.Name, m.Node, s.name, m.Instance)}
+	item.Words["NAMESPACE"], item.Words["CLUSTER"] = s.cluster.Namespace, s.cluster.Name
 	if m.Instance == nil {
-		item.words["ID"] = report.InstanceID(m.ProviderID)
+		item.Words["ID"] = report.InstanceID(m.ProviderID)
 	}
 	if exist := s.counts.Healthy + s.counts.Ghost; !s.plane && drifted && s.desired != nil && int64(exist) != *s.desired {
 		item.Detail = strings.TrimPrefix(fmt.Sprintf("%s; %d desired, %d exist", item.Detail, *s.desired, exist), "; ")
@@ -286,7 +287,7 @@ func (g *gathering) add(like likeness, steps []Step, item Item, owner, words str
 	if !g.bare {
 		for i := range steps {
 			if steps[i].When == g.when {
-				item.Commands = append(item.Commands, steps[i].lines)
+				item.Commands = append(item.Commands, steps[i].Lines)
 			}
 		}
 		if !slices.Contains(p.owners, owner) {
@@ -337,10 +338,10 @@ func (p *pending) batch() Batch {
 	for n, t := range p.texts {
 		step := Step{Step: report.Step{When: t.When, Who: t.Who, Text: t.Text}, kind: t.kind}
 		for _, item := range p.items {
-			shared = shared && slices.Equal(texts(item.Commands[n]), t.Commands)
+			shared = shared && slices.EqualFunc(item.Commands[n], t.Commands, func(c shell.Command, text string) bool { return c.Text() == text })
 		}
 		if shared {
-			step.Commands, step.lines = t.Commands, t.lines
+			step.Commands, step.Lines = t.Commands, t.Lines
 			for k := range p.items {
 				p.items[k].Commands[n] = nil
 			}
@@ -377,7 +378,7 @@ func (b *Batch) shareForecast() {
 			return
 		}
 	}
-	b.Forecast, b.outcome = first, b.Items[0].outcome
+	b.Forecast, b.Outcome = first, b.Items[0].Outcome
 	for i := range b.Items {
 		b.Items[i].Forecast = ""
 	}

@@ -9,10 +9,11 @@ import (
 // Step is a step of a plan, as reports have it, with what else is known of it.
 type Step struct {
 	report.Step
+	Lines []shell.Command // Commands, that are no text yet
+
 	kind    kind
-	about   []string        // the objects of the answer that it settles
-	lines   []shell.Command // Commands
-	settles []settled       // once the commands are done
+	about   []string  // the objects of the answer that it settles
+	settles []settled // once the commands are done
 }
 
 // kind says what steps are that are arranged in a way of their own.
@@ -52,7 +53,7 @@ func (d *draft) step(when, who, text string, commands ...shell.Command) *Step {
 			c.Variables(func(name string) { d.read[name] = true })
 		}
 		if !d.texts {
-			s.lines = append(s.lines, c)
+			s.Lines = append(s.Lines, c)
 		}
 	}
 	d.steps = append(d.steps, s)

@@ -168,9 +168,9 @@ func (pl *planner) etcdFirst(g *gathering, c *report.Cluster, m *report.Machine,
 		p.items[i].machines = append(p.items[i].machines, m.Name)
 		return others
 	}
-	item := Item{Name: key(c), Detail: "because of " + m.Name, machines: []string{m.Name}, Clusters: []string{key(c)}, words: map[string]string{"NAMESPACE": c.Namespace, "CLUSTER": c.Name}}
+	item := Item{Name: key(c), Detail: "because of " + m.Name, machines: []string{m.Name}, Clusters: []string{key(c)}, Words: map[string]string{"NAMESPACE": c.Namespace, "CLUSTER": c.Name}}
 	if on := pl.members(c).named; on != nil {
-		item.words["NODE"], item.words["POD"] = on.Node, "etcd-"+on.Node
+		item.Words["NODE"], item.Words["POD"] = on.Node, "etcd-"+on.Node
 	}
 	p := g.add(likeness{}, etcd, item, "etcd", "× control plane (majority, snapshot)")
 	p.clusters, p.serial, g.of[c] = append(p.clusters, c), true, p

@@ -7,9 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"drift-detector/internal/english"
 	"drift-detector/report"
-	"drift-detector/report/outline"
 )
 
 // The phases of a plan.
@@ -62,8 +60,8 @@ func (c *Chapter) place(i int) (number, part int) {
 // label returns a number with that of a part.
 func label(number, part int) string { return fmt.Sprintf("%d.%d", number, part) }
 
-// label returns the number of a step.
-func (c *Chapter) label(i int) string { return label(c.place(i)) }
+// Label returns the number of a step of the chapter: 3.1 is the first part of step 3.
+func (c *Chapter) Label(i int) string { return label(c.place(i)) }
 
 // Rows returns the checklist: what there is to do, in order.
 func (p *Plan) Rows() []Row {
@@ -132,101 +130,8 @@ func brief(text string) string {
 	return text + " …"
 }
 
-// label returns the number of a step.
-func (b *Batch) label(n int) string { return label(b.Number, n+1) }
-
-// title says which part of the plan this is.
-func (p *Plan) title() string {
-	if of := p.Of.String(); of != "" {
-		return ": " + of
-	}
-	return ""
-}
-
-// lead returns what is at the top.
-func (p *Plan) lead() []string {
-	switch {
-	case p.Of.Step != 0:
-		return []string{fmt.Sprintf("Step %d of %d. None of these commands has been run.", p.Of.Step, p.steps)}
-	case !p.Of.ofAll():
-		return []string{
-			"None of these commands has been run. Read each one before you run it, in this order. Steps for all clusters are in the table only: print one with --step and its number, or the plan without --cluster and --namespace.",
-		}
-	default:
-		return p.Answer
-	}
-}
-
-// due returns the list of what is to be done, as every format of the report has it: in a part of the
-// plan what its steps are about.
-func (p *Plan) due() []string {
-	numbers := map[int]bool{}
-	for _, r := range p.Checklist {
-		numbers[r.Number] = true
-	}
-	of := func(t *report.ToDo) bool {
-		return p.Of.ofAll() || slices.ContainsFunc(t.Steps, func(n int) bool { return numbers[n] })
-	}
-	var out []string
-	for _, s := range outline.ToDoOf(p.report, of) {
-		for i := range s.Items {
-			it := &s.Items[i]
-			out = append(out, s.Title+": "+english.Join(" ", it.Status, it.Code+":", it.Text))
-		}
-	}
-	return out
-}
-
-// shown returns the items that are listed: all where a step needs the line of one, or
-// says numbers of the list.
-func (b *Batch) shown(f folded) []Item {
-	if len(b.Items) > shown && f.pick == nil && !f.loops {
-		return b.Items[:shown]
-	}
-	return b.Items
-}
-
-// more counts the items that are not listed.
-func (b *Batch) more(f folded) string {
-	if n := len(b.Items) - len(b.shown(f)); n > 0 {
-		return fmt.Sprintf("And %d more: the report lists them.", n)
-	}
-	return ""
-}
-
-// turns says which steps are done for one item after the other.
-func (b *Batch) turns(f folded) string {
-	if f.pick == nil {
-		return ""
-	}
-	first := b.Items[0].Number
-	labels := make([]string, len(f.serial))
-	for i, n := range f.serial {
-		labels[i] = b.label(n)
-	}
-	return fmt.Sprintf("One at a time: pick%d %d takes number %d of the list; do %s for it, then take the next.", b.Number, first, first, strings.Join(labels, ", "))
-}
-
-// lead returns what is said of all items.
-func (b *Batch) lead(f folded, forecast string) string {
-	if forecast != "" {
-		forecast = "Forecast: " + forecast
-	}
-	parts := []string{b.Note, forecast, b.turns(f)}
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
-}
-
-// says returns what is said of an item behind its name.
-func (i *Item) says(forecast string) string {
-	text := ""
-	if i.Detail != "" {
-		text = ": " + i.Detail
-	}
-	if forecast != "" {
-		text += ". Forecast: " + forecast
-	}
-	return text
-}
+// Label returns the number of a step of the batch: 3.1 is the first part of step 3.
+func (b *Batch) Label(n int) string { return label(b.Number, n+1) }
 
 // Narrowing is the part of a plan that somebody wants to see. Its zero value is all.
 type Narrowing struct {
@@ -255,8 +160,8 @@ func (n Narrowing) shows(cluster string) bool {
 		(len(n.Namespaces) == 0 || slices.Contains(n.Namespaces, namespace))
 }
 
-// ofAll reports whether no cluster was asked for.
-func (n Narrowing) ofAll() bool { return len(n.Clusters)+len(n.Namespaces) == 0 }
+// AllClusters reports whether no cluster was asked for.
+func (n Narrowing) AllClusters() bool { return len(n.Clusters)+len(n.Namespaces) == 0 }
 
 // Narrow leaves in the plan what was asked for, under the numbers of the whole plan.
 // What concerns all clusters stays in the checklist when clusters are asked for. It
@@ -298,7 +203,7 @@ func (p *Plan) Narrow(by Narrowing) error {
 	for _, r := range rows {
 		if _, printed := own[r.Number]; printed {
 			r = own[r.Number]
-		} else if r.Cluster != "" || !by.ofAll() && r.Machines > 0 || by.Phase != "" && by.Phase != r.Phase {
+		} else if r.Cluster != "" || !by.AllClusters() && r.Machines > 0 || by.Phase != "" && by.Phase != r.Phase {
 			continue
 		}
 		p.Checklist = append(p.Checklist, r)
@@ -331,12 +236,12 @@ func (c *Chapter) narrow(by Narrowing) {
 	if by.Step != 0 && c.Apart && by.Step >= c.Number && by.Step < c.Number+len(c.Steps) {
 		c.Steps, c.Number = c.Steps[by.Step-c.Number:][:1], by.Step
 	}
-	if !by.ofAll() && (c.Cluster == "" || !by.shows(c.Cluster)) || by.Step != 0 && by.Step != c.Number {
+	if !by.AllClusters() && (c.Cluster == "" || !by.shows(c.Cluster)) || by.Step != 0 && by.Step != c.Number {
 		c.Steps = nil
 	}
 	var batches []Batch
 	for _, b := range c.Batches {
-		if !by.ofAll() && b.Cluster == "" {
+		if !by.AllClusters() && b.Cluster == "" {
 			b.Items = slices.DeleteFunc(slices.Clone(b.Items), func(i Item) bool { return len(i.Clusters) > 0 && !slices.ContainsFunc(i.Clusters, by.shows) })
 		}
 		if len(b.Items) > 0 && (b.Cluster == "" || by.shows(b.Cluster)) && (by.Step == 0 || by.Step == b.Number) {
@@ -344,7 +249,7 @@ func (c *Chapter) narrow(by Narrowing) {
 		}
 	}
 	c.Batches = batches
-	if by.Step != 0 || !by.ofAll() && c.Apart {
+	if by.Step != 0 || !by.AllClusters() && c.Apart {
 		c.Notes = nil
 	}
 }

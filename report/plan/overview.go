@@ -48,7 +48,7 @@ func (pl *planner) confirm() []Batch {
 		}
 		item := Item{vm: true, Name: m.Instance.Name, Clusters: m.MayBelongTo()}
 		if !pl.texts {
-			item.Detail, item.words = whereabouts(&m.Instance)+"; "+m.Message, wordsOf(m.Instance.Name, "", "", &m.Instance)
+			item.Detail, item.Words = whereabouts(&m.Instance)+"; "+m.Message, wordsOf(m.Instance.Name, "", "", &m.Instance)
 		}
 		g.add(likeness{reason: m.Reason, provider: m.Instance.Provider, scope: m.Instance.Scope}, pl.others[m], item, "To confirm", string(m.Reason))
 	}

@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"drift-detector/infra/shell"
 	"drift-detector/internal/english"
@@ -20,11 +19,11 @@ type Plan struct {
 	Variables []Variable
 	Checklist []Row
 	Sections  []Section
-	Of        Narrowing // what of the plan this is
+	Of        Narrowing      // what of the plan this is
+	Total     int            // steps of the whole plan, whatever this is of it
+	Report    *report.Report // that it is made of
 
-	report   *report.Report
 	clusters []string // of the report
-	steps    int      // numbers of the whole plan
 	limits   func(Narrowing) []string
 	indexed  *stepIndex // nil until it is asked for
 }
@@ -54,10 +53,10 @@ type Batch struct {
 	Cluster  string // namespace/name; empty when it is about all
 	Title    string
 	Note     string
-	Forecast string // what becomes of all of them if nobody does anything
+	Forecast string       // what becomes of all of them if nobody does anything
+	Outcome  code.Outcome // of which Forecast is
 	Steps    []Step
 	Items    []Item
-	outcome  code.Outcome
 	Serial   bool // one item goes through all steps before the next begins
 }
 
@@ -65,14 +64,14 @@ type Batch struct {
 type Item struct {
 	Number       int // in the whole plan's list, whatever is printed of it
 	Name, Detail string
-	Forecast     string   // where it is not that of all
+	Forecast     string // where it is not that of all
+	Outcome      code.Outcome
 	Clusters     []string // that it is of, or may be; none: it is not known
 	Commands     [][]shell.Command
+	Words        map[string]string // what tells it from other items, by the names of variables
 
-	outcome  code.Outcome
-	vm       bool              // it is a VM to confirm
-	machines []string          // that it is about, where it is not one itself
-	words    map[string]string // what tells it from other items, by the names of variables
+	vm       bool     // it is a VM to confirm
+	machines []string // that it is about, where it is not one itself
 }
 
 // New arranges what is to be done about a report and its restore.
@@ -81,7 +80,7 @@ func New(r *report.Report, tools Tools) Plan {
 	pl.plan()
 	p := pl.arranged()
 	p.Unknown, p.Checklist = pl.limits(Narrowing{}), p.Rows()
-	p.steps = len(p.Checklist)
+	p.Total = len(p.Checklist)
 	for i := range pl.Clusters {
 		p.clusters = append(p.clusters, key(&pl.Clusters[i]))
 	}
@@ -95,7 +94,7 @@ func New(r *report.Report, tools Tools) Plan {
 // arranged returns the steps of all findings and of the restore, in order, with their numbers.
 func (pl *planner) arranged() Plan {
 	p := Plan{
-		report: pl.Report,
+		Report: pl.Report,
 		limits: pl.limits,
 		Sections: []Section{
 			{"Before the restore", Before, pl.beforeRestore()},
@@ -118,11 +117,11 @@ func (p *Plan) read(all []Variable) []Variable {
 	for _, s := range p.Sections {
 		for _, c := range s.Chapters {
 			for i := range c.Steps {
-				note(c.Steps[i].lines)
+				note(c.Steps[i].Lines)
 			}
 			for _, b := range c.Batches {
 				for i := range b.Steps {
-					note(b.Steps[i].lines)
+					note(b.Steps[i].Lines)
 				}
 				for _, item := range b.Items {
 					note(slices.Concat(item.Commands...))
@@ -131,9 +130,18 @@ func (p *Plan) read(all []Variable) []Variable {
 		}
 	}
 	for name := range used {
-		used[backupFile] = used[backupFile] || strings.HasPrefix(name, contextPrefix) // whose kubeconfigs are extracted from it
+		used[backupFile] = used[backupFile] || IsContext(name) // whose kubeconfigs are extracted from it
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(v Variable) bool { return !used[v.Name] })
+}
+
+// In says in which file the report of the plan is, for the variable that lines read.
+func (p *Plan) In(file string) {
+	for i := range p.Variables {
+		if p.Variables[i].Name == reportFile {
+			p.Variables[i].Value = file
+		}
+	}
 }
 
 // answer returns the plan in a few lines.

@@ -32,6 +32,9 @@ const notAMachine = "notAMachine"
 // contextPrefix is what the variables begin with that lead to clusters.
 const contextPrefix = "CTX_"
 
+// IsContext reports whether a variable has the context of a cluster.
+func IsContext(variable string) bool { return strings.HasPrefix(variable, contextPrefix) }
+
 // Variable is a value that only the operator knows. It is set once, at the top.
 type Variable struct {
 	Name, Meaning string

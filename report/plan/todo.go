@@ -21,7 +21,7 @@ func ToDo(r *report.Report, tools Tools) []report.ToDo {
 }
 
 func (p *Plan) toDo() []report.ToDo {
-	r := p.report
+	r := p.Report
 	l := list{plan: p, report: r, all: []report.ToDo{}, points: r.Foretold(), steps: p.index(), tells: r.Tellable(), left: map[code.Reason]bool{}}
 	if a := r.Summary.AnswerByPlan; a != nil {
 		for i := range a.Reasons {

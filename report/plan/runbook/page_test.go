@@ -1,4 +1,4 @@
-package plan
+package runbook
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 
 	"drift-detector/internal/terminal"
 	"drift-detector/report/html"
+	"drift-detector/report/plan"
+	"drift-detector/report/plan/plantest"
 	"drift-detector/report/reporttest"
 )
 
@@ -40,13 +42,13 @@ func blocksOf(b *html.Runbook) [][]string {
 func TestRunbookOfThePage(t *testing.T) {
 	blocks := 0
 	for seed := range uint64(60) {
-		r := anyPlan(seed)
-		p := New(r, providerTools)
+		r := plantest.AtRandom(sample("alpha"), seed)
+		p := plan.New(r, providerTools)
 		var md strings.Builder
 		if err := Markdown(&md, p); err != nil {
 			t.Fatal(err)
 		}
-		b := p.Runbook()
+		b := Page(p)
 		if want, got := fences(md.String()), blocksOf(b); !slices.EqualFunc(got, want, slices.Equal) {
 			t.Errorf("seed %d: %d blocks, the Markdown has %d:\n%q\n%q", seed, len(got), len(want), got, want)
 		}
@@ -65,9 +67,9 @@ func TestRunbookOfThePage(t *testing.T) {
 	}
 	for _, hostile := range append([]string{"sample"}, reporttest.Hostile...) {
 		r := sample(hostile)
-		p := New(r, providerTools)
+		p := plan.New(r, providerTools)
 		var page bytes.Buffer
-		if err := html.WriteWith(&page, r, p.Runbook()); err != nil {
+		if err := html.WriteWith(&page, r, Page(p)); err != nil {
 			t.Fatal(err)
 		}
 		_, plan, _ := strings.Cut(page.String(), `<section id="plan"`)

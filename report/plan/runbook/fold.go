@@ -1,4 +1,4 @@
-package plan
+package runbook
 
 import (
 	"fmt"
@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	"drift-detector/infra/shell"
+	"drift-detector/report/plan"
 )
 
 // folded is how a batch is printed: the commands of each step once, with variables
 // where those of the items differ.
 type folded struct {
+	*plan.Batch
 	blocks [][]block       // per step
 	pick   []shell.Command // a function that sets the variables for the item of a number; none when nothing needs them
 	serial []int           // the steps that are for one item at a time
@@ -29,15 +31,15 @@ type block struct {
 // variables that a function sets. The variables end in the number of the
 // batch, so that a line of another step can't take them. Otherwise each item has
 // its own commands.
-func (b *Batch) fold() folded {
-	out := folded{blocks: make([][]block, len(b.Steps))}
+func fold(b *plan.Batch) *folded {
+	out := &folded{Batch: b, blocks: make([][]block, len(b.Steps))}
 	v := variables{batch: b, set: make([][]string, len(b.Items))}
 	for n := range b.Steps {
-		if lines := b.Steps[n].lines; len(lines) > 0 {
+		if lines := b.Steps[n].Lines; len(lines) > 0 {
 			out.blocks[n] = []block{{lines: lines}}
 			continue
 		}
-		own := b.commandsOf(n)
+		own := commandsOf(b, n)
 		lines, ok := v.template(own)
 		switch {
 		case len(own) == 1:
@@ -46,7 +48,7 @@ func (b *Batch) fold() folded {
 			if b.Serial && n > 0 {
 				out.serial = append(out.serial, n)
 			}
-			out.blocks[n] = b.apart(n)
+			out.blocks[n] = apart(b, n)
 		case lines == nil:
 		case b.Serial || slices.ContainsFunc(lines, shell.Command.IsInTurn):
 			out.blocks[n], out.serial = []block{{lines: lines}}, append(out.serial, n)
@@ -62,7 +64,7 @@ func (b *Batch) fold() folded {
 
 // apart returns the commands of a step where items have nothing in common: once for all
 // that have the same.
-func (b *Batch) apart(n int) []block {
+func apart(b *plan.Batch, n int) []block {
 	var out []block
 	names, at := [][]string{}, map[string]int{}
 	for _, item := range b.Items {
@@ -85,7 +87,7 @@ func (b *Batch) apart(n int) []block {
 
 // commandsOf returns the commands of each item at a step, nil when one has none that
 // others have.
-func (b *Batch) commandsOf(n int) [][]shell.Command {
+func commandsOf(b *plan.Batch, n int) [][]shell.Command {
 	var out [][]shell.Command
 	for _, item := range b.Items {
 		if len(item.Commands) > n && len(item.Commands[n]) > 0 {
@@ -97,7 +99,7 @@ func (b *Batch) commandsOf(n int) [][]shell.Command {
 
 // variables are those of a batch: what tells its items apart in commands.
 type variables struct {
-	batch *Batch
+	batch *plan.Batch
 	names []string
 	byKey map[string]string // name, by the values of all items
 	set   [][]string        // assignments, per item
@@ -131,7 +133,7 @@ func (v *variables) name(values []string, names bool) (string, bool) {
 	quoted := make([]string, len(values))
 	for i, value := range values {
 		if names {
-			if !strings.HasPrefix(value, contextPrefix) {
+			if !plan.IsContext(value) {
 				return "", false
 			}
 			quoted[i] = shell.Line(shell.Variable(value)).Text()
@@ -174,7 +176,7 @@ func (v *variables) meaning(values []string) string {
 	for _, word := range []string{"NAME", "NODE", "ID", "VM", "OWNER", "NAMESPACE", "CLUSTER", "POD"} {
 		equal := true
 		for i, item := range v.batch.Items {
-			equal = equal && item.words[word] == values[i]
+			equal = equal && item.Words[word] == values[i]
 		}
 		if equal {
 			return word
@@ -208,13 +210,4 @@ func (v *variables) cases(number string) shell.Command {
 		fmt.Fprintf(&b, "\n%d) %s ;;", item.Number, strings.Join(v.set[i], between))
 	}
 	return shell.Line(shell.Raw(b.String() + "\n*) false ;; esac"))
-}
-
-// texts returns the lines as they are printed.
-func texts(lines []shell.Command) []string {
-	out := make([]string, len(lines))
-	for i := range lines {
-		out[i] = lines[i].Text()
-	}
-	return out
 }

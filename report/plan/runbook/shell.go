@@ -1,4 +1,4 @@
-package plan
+package runbook
 
 import (
 	"bufio"
@@ -11,27 +11,28 @@ import (
 	"drift-detector/infra/shell"
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
+	"drift-detector/report/plan"
 )
 
 // Shell writes the plan as a script for a POSIX shell that does nothing as it
 // is: prose is behind "##", every command behind "# ". Only the variables,
 // which are empty, are set. It returns the first error of the writer.
-func Shell(w io.Writer, p Plan) error {
+func Shell(w io.Writer, p plan.Plan) error {
 	s := &script{bufio.NewWriter(w)}
 	s.printf("#!/bin/sh\n")
 	s.prose("", "Restore runbook. As it is, this script does nothing: every command is commented out. Read one, take its '# ' away, run it, look at what it did, and go on to the next.")
 	s.printf("\nset -eu\n")
-	if title := p.title(); title != "" {
-		s.title("RUNBOOK" + title)
+	if of := title(&p); of != "" {
+		s.title("RUNBOOK" + of)
 	}
-	s.list("", p.lead())
+	s.list("", lead(&p))
 	if len(p.Unknown) > 0 && p.Of.Step == 0 {
 		s.title("WHAT THIS PLAN COULD NOT KNOW")
 		s.list("", p.Unknown)
 	}
-	if due := p.due(); len(due) > 0 {
+	if todo := due(&p); len(todo) > 0 {
 		s.title("WHAT IS TO BE DONE")
-		s.list("", due)
+		s.list("", todo)
 	}
 	if p.Of.Step == 0 {
 		s.title("CHECKLIST")
@@ -104,18 +105,18 @@ func (s *script) commands(lines []shell.Command) {
 	}
 }
 
-func (s *script) chapter(c *Chapter) {
+func (s *script) chapter(c *plan.Chapter) {
 	s.printf("\n## ---- %s\n", terminal.Escape(c.Title))
 	s.list("", c.Notes)
 	for i := range c.Steps {
-		s.step(c.label(i), &c.Steps[i], []block{{lines: c.Steps[i].lines}})
+		s.step(c.Label(i), &c.Steps[i], []block{{lines: c.Steps[i].Lines}})
 	}
 	for i := range c.Batches {
 		s.batch(&c.Batches[i])
 	}
 }
 
-func (s *script) step(label string, step *Step, blocks []block) {
+func (s *script) step(label string, step *plan.Step, blocks []block) {
 	text := step.Text
 	if step.Who == report.Controller {
 		text = "The controllers do this. " + text
@@ -129,22 +130,22 @@ func (s *script) step(label string, step *Step, blocks []block) {
 	}
 }
 
-func (s *script) batch(b *Batch) {
+func (s *script) batch(b *plan.Batch) {
 	s.printf("\n## %d. %s\n", b.Number, terminal.Escape(b.Title))
-	f := b.fold()
-	if text := b.lead(f, b.Forecast); text != "" {
+	f := fold(b)
+	if text := f.lead(b.Forecast); text != "" {
 		s.prose("", text)
 	}
-	for _, item := range b.shown(f) {
-		s.prose(fmt.Sprintf("(%d) ", item.Number), item.Name+item.says(item.Forecast))
+	for _, item := range f.shown() {
+		s.prose(fmt.Sprintf("(%d) ", item.Number), item.Name+says(&item, item.Forecast))
 	}
 	if f.pick != nil {
 		s.commands(f.pick)
 	}
-	if more := b.more(f); more != "" {
+	if more := f.more(); more != "" {
 		s.prose("", more)
 	}
 	for n := range b.Steps {
-		s.step(b.label(n), &b.Steps[n], f.blocks[n])
+		s.step(b.Label(n), &b.Steps[n], f.blocks[n])
 	}
 }
