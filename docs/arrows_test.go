@@ -28,7 +28,7 @@ var arrowsUp = map[string]int{
 	"backup/check":       22,
 	"cmd/drift-detector": 23,
 	"detector":           50,
-	"detector/rehearsal": 74,
+	"detector/rehearsal": 73,
 	"detector/releases":  37,
 	"infra":              7,
 	"infra/aws":          40,

@@ -34,39 +34,6 @@ var addonRows = []row[*cluster]{
 	}, deployedAgain},
 }
 
-// addon is what writes into the workload clusters that it selects.
-type addon struct {
-	Selector string // of Clusters, JSON
-	Strategy string
-	Release  string // name of a release of Helm
-}
-
-var (
-	resourceSets = newAddonKind("clusterresourcesets.addons.cluster.x-k8s.io", "spec.strategy")
-	helmCharts   = newAddonKind("helmchartproxies.addons.cluster.x-k8s.io", "spec.reconcileStrategy",
-		backup.Text(func(a *addon) *string { return &a.Release }, "spec.releaseName"))
-	profiles        = newAddonKind("profiles.config.projectsveltos.io", "spec.syncMode")
-	clusterProfiles = newAddonKind("clusterprofiles.config.projectsveltos.io", "spec.syncMode")
-)
-
-func newAddonKind(resource, strategy string, more ...backup.Field[addon]) *backup.Kind[addon] {
-	return backup.NewKind(resource, append(more,
-		backup.Raw(func(a *addon) *string { return &a.Selector }, "spec.clusterSelector"),
-		backup.Text(func(a *addon) *string { return &a.Strategy }, strategy))...)
-}
-
-// helmProxy is a HelmReleaseProxy: what a HelmChartProxy installed in one cluster.
-type helmProxy struct {
-	Chart, Cluster string
-	Installed      string
-}
-
-var helmProxies = backup.NewKind("helmreleaseproxies.addons.cluster.x-k8s.io",
-	backup.Text(func(p *helmProxy) *string { return &p.Chart }, "label:helmreleaseproxy.addons.cluster.x-k8s.io/helmchartproxy-name"),
-	backup.Text(func(p *helmProxy) *string { return &p.Cluster }, "label:cluster.x-k8s.io/cluster-name"),
-	backup.Text(func(p *helmProxy) *string { return &p.Installed }, "annotation:helmreleaseproxy.addons.cluster.x-k8s.io/release-successfully-installed"),
-)
-
 // resourceSetsApplied asks core.B5. An empty selector selects nothing.
 func resourceSetsApplied(c *cluster) walk.Answer {
 	var objects []string
@@ -150,53 +117,4 @@ func (c *cluster) applies(objects []string) walk.Answer {
 		return passed
 	}
 	return unseen(objects...)
-}
-
-// others are the objects of the backup that act beside the controllers of Cluster API.
-type others struct {
-	addons       map[*backup.Kind[addon]]map[owned][]addonSelector // by their namespaces
-	installed    map[owned]bool                                    // by HelmChartProxy and cluster, as "CHART/CLUSTER"
-	releases     map[owned][]*backup.Record[applier]               // HelmReleases by their kubeconfigs
-	applications map[owned]*backup.Record[applier]                 // by their names, with and without their namespaces
-}
-
-// addonSelector is an addon with its selector; nil: it cannot be read.
-type addonSelector struct {
-	*backup.Record[addon]
-	selector labels.Selector
-}
-
-// beside returns them.
-func (w *world) beside() *others {
-	if w.others != nil {
-		return w.others
-	}
-	o := &others{addons: map[*backup.Kind[addon]]map[owned][]addonSelector{}, installed: map[owned]bool{}, releases: map[owned][]*backup.Record[applier]{}, applications: map[owned]*backup.Record[applier]{}}
-	w.others = o
-	s := w.in.Snapshot
-	for _, kind := range []*backup.Kind[addon]{resourceSets, helmCharts, profiles, clusterProfiles} {
-		o.addons[kind] = map[owned][]addonSelector{}
-		for r := range kind.In(s).All() {
-			selector, _, _ := readSelector(r.Data.Selector)
-			at := owned{backup: r.Backup, namespace: r.Namespace}
-			o.addons[kind][at] = append(o.addons[kind][at], addonSelector{r, selector})
-		}
-	}
-	for r := range helmProxies.In(s).All() {
-		if r.Data.Installed == "true" {
-			o.installed[owned{r.Backup, r.Namespace, r.Data.Chart + "/" + r.Data.Cluster}] = true
-		}
-	}
-	for r := range helmReleases.In(s).All() {
-		if r.Data.Kubeconfig != "" {
-			at := owned{r.Backup, r.Namespace, r.Data.Kubeconfig}
-			o.releases[at] = append(o.releases[at], r)
-		}
-	}
-	for r := range applications.In(s).All() {
-		for _, name := range []string{r.Name, r.Namespace + "_" + r.Name} {
-			o.applications[owned{backup: r.Backup, name: name}] = r
-		}
-	}
-	return o
 }

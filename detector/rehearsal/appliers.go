@@ -22,26 +22,6 @@ var applierRows = []row[*cluster]{
 	}, applied},
 }
 
-// applier is an object from which a controller applies others, again and again.
-type applier struct {
-	Suspended  bool
-	Kubeconfig string // Secret with the kubeconfig of another cluster
-	Automated  string // sync policy of an Application, in JSON
-	Skipped    string
-}
-
-var (
-	kustomizations = backup.NewKind("kustomizations.kustomize.toolkit.fluxcd.io",
-		backup.Flag(func(a *applier) *bool { return &a.Suspended }, "spec.suspend"))
-	helmReleases = backup.NewKind("helmreleases.helm.toolkit.fluxcd.io",
-		backup.Flag(func(a *applier) *bool { return &a.Suspended }, "spec.suspend"),
-		backup.Text(func(a *applier) *string { return &a.Kubeconfig }, "spec.kubeConfig.secretRef.name"))
-	applications = backup.NewKind("applications.argoproj.io",
-		backup.Raw(func(a *applier) *string { return &a.Automated }, "spec.syncPolicy.automated"),
-		backup.Text(func(a *applier) *string { return &a.Skipped }, "annotation:argocd.argoproj.io/skip-reconcile"))
-	deployments = backup.NewKind[struct{}]("clusterdeployments.k0rdent.mirantis.com")
-)
-
 // rests reports whether nothing is applied until somebody wants it.
 func (a *applier) rests(of *backup.Kind[applier]) bool {
 	if of != applications {

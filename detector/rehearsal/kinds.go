@@ -180,6 +180,59 @@ var classKinds = backup.NewKind("clusterclasses.cluster.x-k8s.io",
 		"spec.workers.machineDeployments[].healthCheck", "spec.workers.machineDeployments[].machineHealthCheck"),
 )
 
+// addon is what writes into the workload clusters that it selects.
+type addon struct {
+	Selector string // of Clusters, JSON
+	Strategy string
+	Release  string // name of a release of Helm
+}
+
+var (
+	resourceSets = newAddonKind("clusterresourcesets.addons.cluster.x-k8s.io", "spec.strategy")
+	helmCharts   = newAddonKind("helmchartproxies.addons.cluster.x-k8s.io", "spec.reconcileStrategy",
+		backup.Text(func(a *addon) *string { return &a.Release }, "spec.releaseName"))
+	profiles        = newAddonKind("profiles.config.projectsveltos.io", "spec.syncMode")
+	clusterProfiles = newAddonKind("clusterprofiles.config.projectsveltos.io", "spec.syncMode")
+)
+
+func newAddonKind(resource, strategy string, more ...backup.Field[addon]) *backup.Kind[addon] {
+	return backup.NewKind(resource, append(more,
+		backup.Raw(func(a *addon) *string { return &a.Selector }, "spec.clusterSelector"),
+		backup.Text(func(a *addon) *string { return &a.Strategy }, strategy))...)
+}
+
+// helmProxy is a HelmReleaseProxy: what a HelmChartProxy installed in one cluster.
+type helmProxy struct {
+	Chart, Cluster string
+	Installed      string
+}
+
+var helmProxies = backup.NewKind("helmreleaseproxies.addons.cluster.x-k8s.io",
+	backup.Text(func(p *helmProxy) *string { return &p.Chart }, "label:helmreleaseproxy.addons.cluster.x-k8s.io/helmchartproxy-name"),
+	backup.Text(func(p *helmProxy) *string { return &p.Cluster }, "label:cluster.x-k8s.io/cluster-name"),
+	backup.Text(func(p *helmProxy) *string { return &p.Installed }, "annotation:helmreleaseproxy.addons.cluster.x-k8s.io/release-successfully-installed"),
+)
+
+// applier is an object from which a controller applies others, again and again.
+type applier struct {
+	Suspended  bool
+	Kubeconfig string // Secret with the kubeconfig of another cluster
+	Automated  string // sync policy of an Application, in JSON
+	Skipped    string
+}
+
+var (
+	kustomizations = backup.NewKind("kustomizations.kustomize.toolkit.fluxcd.io",
+		backup.Flag(func(a *applier) *bool { return &a.Suspended }, "spec.suspend"))
+	helmReleases = backup.NewKind("helmreleases.helm.toolkit.fluxcd.io",
+		backup.Flag(func(a *applier) *bool { return &a.Suspended }, "spec.suspend"),
+		backup.Text(func(a *applier) *string { return &a.Kubeconfig }, "spec.kubeConfig.secretRef.name"))
+	applications = backup.NewKind("applications.argoproj.io",
+		backup.Raw(func(a *applier) *string { return &a.Automated }, "spec.syncPolicy.automated"),
+		backup.Text(func(a *applier) *string { return &a.Skipped }, "annotation:argocd.argoproj.io/skip-reconcile"))
+	deployments = backup.NewKind[struct{}]("clusterdeployments.k0rdent.mirantis.com")
+)
+
 // claim is an IPAddressClaim.
 type claim struct {
 	Cluster, PoolGroup, PoolAPI, PoolKind, Pool string

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
@@ -358,3 +360,52 @@ func (c *cluster) planeTitle() string { return named(c.plane.Kind, c.ID.Namespac
 
 // nodesRead reports whether the cluster's Node list was read.
 func (c *cluster) nodesRead() bool { return c.Nodes.State == "read" }
+
+// others are the objects of the backup that act beside the controllers of Cluster API.
+type others struct {
+	addons       map[*backup.Kind[addon]]map[owned][]addonSelector // by their namespaces
+	installed    map[owned]bool                                    // by HelmChartProxy and cluster, as "CHART/CLUSTER"
+	releases     map[owned][]*backup.Record[applier]               // HelmReleases by their kubeconfigs
+	applications map[owned]*backup.Record[applier]                 // by their names, with and without their namespaces
+}
+
+// addonSelector is an addon with its selector; nil: it cannot be read.
+type addonSelector struct {
+	*backup.Record[addon]
+	selector labels.Selector
+}
+
+// beside returns them.
+func (w *world) beside() *others {
+	if w.others != nil {
+		return w.others
+	}
+	o := &others{addons: map[*backup.Kind[addon]]map[owned][]addonSelector{}, installed: map[owned]bool{}, releases: map[owned][]*backup.Record[applier]{}, applications: map[owned]*backup.Record[applier]{}}
+	w.others = o
+	s := w.in.Snapshot
+	for _, kind := range []*backup.Kind[addon]{resourceSets, helmCharts, profiles, clusterProfiles} {
+		o.addons[kind] = map[owned][]addonSelector{}
+		for r := range kind.In(s).All() {
+			selector, _, _ := readSelector(r.Data.Selector)
+			at := owned{backup: r.Backup, namespace: r.Namespace}
+			o.addons[kind][at] = append(o.addons[kind][at], addonSelector{r, selector})
+		}
+	}
+	for r := range helmProxies.In(s).All() {
+		if r.Data.Installed == "true" {
+			o.installed[owned{r.Backup, r.Namespace, r.Data.Chart + "/" + r.Data.Cluster}] = true
+		}
+	}
+	for r := range helmReleases.In(s).All() {
+		if r.Data.Kubeconfig != "" {
+			at := owned{r.Backup, r.Namespace, r.Data.Kubeconfig}
+			o.releases[at] = append(o.releases[at], r)
+		}
+	}
+	for r := range applications.In(s).All() {
+		for _, name := range []string{r.Name, r.Namespace + "_" + r.Name} {
+			o.applications[owned{backup: r.Backup, name: name}] = r
+		}
+	}
+	return o
+}
