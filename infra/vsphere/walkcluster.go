@@ -84,7 +84,13 @@ var (
 		Condition: code.CertificateUnchecked,
 		Source:    "newClient: pkg/session/session.go v1.16.1; dialTLSContext: govmomi vim25/soap/client.go v0.53.0",
 	}
-	clusterRows = []*walk.Row{rowC4, rowC5, rowC6, rowC6b, rowC8}
+	rowC6c = &walk.Row{
+		ID: "vsphere.C6c", Of: clusterKind,
+		Asks:      "the identity that it names; without one CAPV logs in with the Secret of its own installation, which is there before the restore",
+		Condition: code.ControllerLogin,
+		Source:    "reconcileVCenterConnectivity: controllers/vspherecluster_reconciler.go; main.go v1.5.8 to v1.16.1",
+	}
+	clusterRows = []*walk.Row{rowC4, rowC5, rowC6, rowC6b, rowC6c, rowC8}
 )
 
 // askCluster asks what the backup says of a cluster, and what its vCenter does.
@@ -106,6 +112,11 @@ func (q *questions) askCluster(id backup.ClusterID, c *backup.Record[vsphereClus
 	if objs.mayUse(id, c) {
 		q.Steps = append(q.Steps, at.CredentialStep(rowC6))
 	}
+	own := pass
+	if q.objs.identityOf(id).Kind == managerIdentity {
+		own = walk.Answer{Found: walk.Unseen, Objects: []string{clusterKind + " " + c.Namespace + "/" + c.Name}}
+	}
+	q.note(rowC6c, id, own)
 	q.look(rowC6b, id, func(inv *infra.Inventory) walk.Answer {
 		return certificateAnswer(inv, inv.Named(at.ID), clusterKind+" "+c.Namespace+"/"+c.Name, c.Data.Thumbprint)
 	})

@@ -96,6 +96,7 @@ func (q *questions) askMachine(m *member) {
 	}
 	q.noteMachine(rowM6, m, q.objs.written(m))
 	q.askSession(m)
+	q.noteMachine(rowVM3, m, q.objs.modular(m))
 	q.noteMachine(rowVM4b, m, q.objs.placedAgain(m))
 	q.noteMachine(rowVM5, m, q.objs.addressed(m))
 	q.noteMachine(rowVM6b, m, q.objs.ofPools(m))

@@ -19,6 +19,13 @@ var rowC8 = &walk.Row{
 	Source:  "fetchMachineOwnerObjects, Reconcile: controllers/clustermodule_reconciler.go v1.5.8 to v1.16.1",
 }
 
+var rowVM3 = &walk.Row{
+	ID: "vsphere.VM3", Of: vmKind,
+	Asks:   "the KubeadmControlPlane or MachineDeployment of its Machine, where the VSphereCluster has modules",
+	None:   walk.Waits.Says("CAPV does not know in which module the VM is to be, and goes no further"),
+	Source: "fetchClusterModuleInfo: controllers/vspherevm_controller.go; FetchControlPlaneOwnerObject, FetchMachineDeploymentOwnerObject: pkg/util/fetch_object.go v1.5.8 to v1.16.1",
+}
+
 // module is one of spec.clusterModules.
 type module struct {
 	Plane bool   `json:"controlPlane"`
@@ -70,4 +77,20 @@ func (q *questions) askModules(id backup.ClusterID, c *backup.Record[vsphereClus
 		}
 	}
 	q.note(rowC8, id, whole)
+}
+
+// modular asks VM3. An owner that is gone is none of what keeps CAPV from going on.
+func (objs *objects) modular(m *member) walk.Answer {
+	c, machine := objs.vsphereCluster(m.cluster), &objs.snapshot.Machines[m.index]
+	switch {
+	case c == nil || len(c.Data.modules()) == 0:
+		return walk.Answer{}
+	case !machine.ControlPlane || machine.Unlabelled:
+		if machine.Deployment == "" {
+			return answer(walk.None, objs.titleOf(m), objs.titleOf(m)+" is of no MachineDeployment", "is of one")
+		}
+	case machine.Owner.Kind != "KubeadmControlPlane":
+		return answer(walk.None, objs.titleOf(m), objs.titleOf(m)+" is of no KubeadmControlPlane", "is of one")
+	}
+	return pass
 }

@@ -27,6 +27,7 @@ var (
 		Asks:      "the one datacenter that spec.datacenter names; \"*\" names all of them",
 		None:      walk.Waits.Says("CAPV has no session for the VM"),
 		Several:   walk.Waits.Says("CAPV has no session for the VM: the name resolves to multiple datacenters"),
+		Refused:   "which of several datacenters CAPV's account sees, where another account listed",
 		Condition: conditionAsked,
 		Source:    "retrieveVcenterSession: controllers/vspherevm_controller.go; GetOrCreate: pkg/session/session.go v1.16.1; Datacenter: govmomi find/finder.go v0.53.0",
 	}
@@ -85,7 +86,7 @@ var (
 		None:   walk.Waits.Says("the VM does not become ready, and CAPV asks again every 10 seconds"),
 		Source: "reconcileNormal: controllers/vspherevm_controller.go; sanitizeIPAddrs: pkg/services/govmomi/net/net.go v1.5.8 to v1.16.1",
 	}
-	vmRows    = []*walk.Row{rowVM1, rowVM1b, rowVM4, rowVM4b, rowVM5, rowVM6, rowVM6b, rowR1, rowR2}
+	vmRows    = []*walk.Row{rowVM1, rowVM1b, rowVM3, rowVM4, rowVM4b, rowVM5, rowVM6, rowVM6b, rowR1, rowR2}
 	foundRows = []*walk.Row{rowR4, rowR5, rowR6, rowR7, rowR8, rowR9, rowR11, rowR14, rowR15, rowR17, rowM9}
 )
 
@@ -270,7 +271,11 @@ func datacenterAnswer(l *infra.Listing, all []string, written string) walk.Answe
 	case 1:
 		return pass
 	}
-	return answer(walk.Several, object, fmt.Sprintf("%s names %d datacenters of vCenter %s, %s and %s among them", object, len(found), l.Endpoint, found[0], found[1]), "names one alone")
+	why := fmt.Sprintf("%s names %d datacenters of vCenter %s, %s and %s among them", object, len(found), l.Endpoint, found[0], found[1])
+	if of, _ := l.Facts.Get(infra.FactCredential); of == infra.OfOperator {
+		return walk.Answer{Found: walk.Unread, Why: why + ", to an account that is not CAPV's", Objects: []string{object}}
+	}
+	return answer(walk.Several, object, why, "names one alone")
 }
 
 // datacentersNamed returns the paths of those that a datacenter's name may mean.
