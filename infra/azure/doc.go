@@ -8,7 +8,7 @@
 //	provider.go     name, and what the program needs to know of CAPZ
 //	controller.go   what CAPZ does after a restore
 //	kinds.go        the objects that are read, and from where in them
-//	ids.go          ids of Azure Resource Manager (ARM), provider ids and UUIDs
+//	ids.go          ids of Azure Resource Manager (ARM) and their types, provider ids and UUIDs
 //	keys.go         kinds of keys, and the keys that a VM has
 //	objects.go      joins Machine, AzureMachine, pools and AzureCluster
 //	homescope.go    one place per identity, cloud and subscription

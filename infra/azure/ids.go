@@ -2,7 +2,9 @@ package azure
 
 import (
 	"encoding/hex"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -151,3 +153,34 @@ func swapped(uuid string) string {
 	s := hex.EncodeToString(b)
 	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
 }
+
+// Kinds of things beside VMs, as people call them, with their types in Azure.
+const (
+	thingGroup    = "resource group"
+	thingNetwork  = "virtual network"
+	thingSubnet   = "subnet"
+	thingSecurity = "network security group"
+	thingRoutes   = "route table"
+	thingGateway  = "NAT gateway"
+	thingBalancer = "load balancer"
+	thingAddress  = "public IP address"
+	thingZone     = "private DNS zone"
+	thingBastion  = "bastion host"
+	thingEndpoint = "private endpoint"
+	thingImage    = "image"
+)
+
+var typeOf = map[string]string{
+	thingNetwork: "microsoft.network/virtualnetworks", thingSecurity: "microsoft.network/networksecuritygroups",
+	thingRoutes: "microsoft.network/routetables", thingGateway: "microsoft.network/natgateways",
+	thingBalancer: "microsoft.network/loadbalancers", thingAddress: "microsoft.network/publicipaddresses",
+	thingZone: KindZone, thingBastion: "microsoft.network/bastionhosts",
+	thingEndpoint: "microsoft.network/privateendpoints",
+}
+
+// thing returns the ARM id of something in a resource group, as keys have it.
+func thing(group, kind, name string) string {
+	return trimmed(group + "/providers/" + typeOf[kind] + "/" + name)
+}
+
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -3,8 +3,6 @@ package azure
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
-	"slices"
 	"strings"
 
 	"drift-detector/backup"
@@ -12,37 +10,6 @@ import (
 	"drift-detector/infra/capi"
 	"drift-detector/report/code"
 )
-
-func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
-// Kinds of things beside VMs, as people call them, with their types in Azure.
-const (
-	thingGroup    = "resource group"
-	thingNetwork  = "virtual network"
-	thingSubnet   = "subnet"
-	thingSecurity = "network security group"
-	thingRoutes   = "route table"
-	thingGateway  = "NAT gateway"
-	thingBalancer = "load balancer"
-	thingAddress  = "public IP address"
-	thingZone     = "private DNS zone"
-	thingBastion  = "bastion host"
-	thingEndpoint = "private endpoint"
-	thingImage    = "image"
-)
-
-var typeOf = map[string]string{
-	thingNetwork: "microsoft.network/virtualnetworks", thingSecurity: "microsoft.network/networksecuritygroups",
-	thingRoutes: "microsoft.network/routetables", thingGateway: "microsoft.network/natgateways",
-	thingBalancer: "microsoft.network/loadbalancers", thingAddress: "microsoft.network/publicipaddresses",
-	thingZone: KindZone, thingBastion: "microsoft.network/bastionhosts",
-	thingEndpoint: "microsoft.network/privateendpoints",
-}
-
-// thing returns the ARM id of something in a resource group, as keys have it.
-func thing(group, kind, name string) string {
-	return trimmed(group + "/providers/" + typeOf[kind] + "/" + name)
-}
 
 // What CAPZ does without a thing, as seen with v1.26.0 when a whole group was gone: ASO makes
 // resource group, network, subnets and NAT gateway again, CAPZ the rest.

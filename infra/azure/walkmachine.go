@@ -29,7 +29,7 @@ var (
 	}
 	rowM3 = &walk.Row{
 		ID: "azure.M3", Of: machineKind,
-		Asks:      "what no call shows, for a VM that runs as well: whether its network interfaces are there, which it makes again, or in state Failed, which it writes again as specified, and where their public addresses are; the extensions of spec.vmExtensions, which it installs again, and the role assignment of an identity of the system; where spec.image is empty, up to v1.17, an image in the marketplace",
+		Asks:      "what no call shows, for a VM that runs as well: whether its network interfaces and its public address are there, which it makes again, interfaces in state Failed, which it writes again as specified, and in which resource group their public addresses are; the extensions of spec.vmExtensions, which it installs again, and the role assignment of an identity of the system; where spec.image is empty, up to v1.17, an image in the marketplace",
 		Condition: code.InfrastructureUnasked,
 		Source:    "Parameters: azure/services/networkinterfaces/spec.go, publicips/spec.go, vmextensions/spec.go, roleassignments/spec.go; getAddresses: virtualmachines/virtualmachines.go; GetVMImage: azure/scope/machine.go v1.13.0 to v1.26.0",
 	}

@@ -125,6 +125,7 @@ const (
 	MachinesNotReady      Reason = "MachinesNotReady"
 	ResourceMade          Reason = "ResourceMade"
 	ChangesUndone         Reason = "ChangesUndone"
+	NetworkSetBack        Reason = "NetworkSetBack"
 	AddressTaken          Reason = "AddressTaken"
 	PoolMachinesDeleted   Reason = "PoolMachinesDeleted"
 	RolloutScheduled      Reason = "RolloutScheduled"

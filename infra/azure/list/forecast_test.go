@@ -61,7 +61,7 @@ func policy(name, value string) func(string, map[string]any) bool {
 }
 
 var foretellings = []restored{
-	{name: "as it was: adopted, once AzureMachines are restored again", machine: living, outcome: code.Adopted, says: "its name", effects: []code.Reason{code.RefusedAtFirst}, not: []code.Reason{code.ChangesUndone}},
+	{name: "as it was: adopted, once AzureMachines are restored again", machine: living, outcome: code.Adopted, says: "its name", effects: []code.Reason{code.RefusedAtFirst}, not: []code.Reason{code.ChangesUndone, code.NetworkSetBack}},
 	{name: "SSH closed: opened again", cloud: func(s *azurelab.Server) {
 		s.Edit(func(id string, o azurelab.Object) bool {
 			if strings.HasSuffix(strings.ToLower(id), "/shop-controlplane-nsg") {
@@ -78,7 +78,7 @@ var foretellings = []restored{
 			}
 			return true
 		})
-	}, machine: living, outcome: code.Adopted, effects: []code.Reason{code.ChangesUndone}},
+	}, machine: living, outcome: code.Adopted, effects: []code.Reason{code.NetworkSetBack}},
 	{name: "made again under its name, worker: taken", cloud: again(living), machine: living, outcome: code.OtherInstanceTaken, says: "takes over another instance that has its name", effects: []code.Reason{code.OtherInstance, code.MachinesUnknown}},
 	{name: "made again under its name, only control plane: taken, and not called gone", cloud: again(plane), machine: plane, outcome: code.OtherInstanceTaken, effects: []code.Reason{code.OtherInstance}, not: []code.Reason{code.ControlPlaneDown}},
 	{name: "gone with its interface: broken, and the interface is made", machine: gone, outcome: code.Stuck, says: "never creates a new instance", effects: []code.Reason{code.MachinesBroken, code.ResourceMade}},
