@@ -420,7 +420,7 @@ func (x *inspection) inGroup(s *sight) walk.Answer {
 	switch _, asked := s.listing.Facts.Get(FactMembers); {
 	case slices.Contains(s.Facts.All(FactGroup), in[0]+Separator+group.name):
 		return pass
-	case !asked:
+	case !asked || !s.read:
 		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
 	}
 	return answer(walk.Differs, s.title(), s.title()+" is not in "+object, "is in the group")
