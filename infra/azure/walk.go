@@ -32,7 +32,7 @@ func (objs *objects) steps() []infra.Step {
 			continue
 		}
 		q.askWritten(id, l)
-		if !l.record.Paused {
+		if !objs.leftAlone(id, l) {
 			q.askASO(id, l)
 			q.askBalancer(id, l)
 			q.askNetwork(id, l)

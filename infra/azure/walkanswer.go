@@ -81,3 +81,10 @@ func (q *questions) noteUnseen(r *walk.Row, id backup.ClusterID, has bool) {
 		q.Note(r, id, pass)
 	}
 }
+
+// leftAlone reports whether CAPZ does nothing for the AzureCluster of a cluster: it is paused, or
+// something else manages it.
+func (objs *objects) leftAlone(id backup.ClusterID, l *location) bool {
+	c := objs.known[id]
+	return l.record.Paused || c != nil && c.LeftAlone != ""
+}

@@ -55,7 +55,7 @@ func (objs *objects) isWritten(id backup.ClusterID, l *location) bool {
 			}
 		}
 	}
-	return !l.record.Paused && slices.ContainsFunc(l.served(id.Name), func(arm string) bool { return !skipped[arm] })
+	return !objs.leftAlone(id, l) && slices.ContainsFunc(l.served(id.Name), func(arm string) bool { return !skipped[arm] })
 }
 
 // served returns the ids of what CAPZ makes objects of ASO for, and lets ASO write: of a network that
