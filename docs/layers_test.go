@@ -86,7 +86,7 @@ var layers = []layer{
 	{
 		name: "formats", // they decide nothing
 		has: func(pkg string, m module) bool {
-			return below("report")(pkg, m) && !at("report", "report/code", "report/build", "report/ignore", "report/confirm", "report/plan", "report/recheck", "report/ready", "report/verify", "report/backups", "report/releases")(pkg, m)
+			return below("report")(pkg, m) && !at("report", "report/code", "report/build", "report/ignore", "report/confirm", "report/plan", "report/plan/runbook", "report/recheck", "report/ready", "report/verify", "report/backups", "report/releases")(pkg, m)
 		},
 		layers:  []string{"codes", "document", "terminal"},
 		foreign: []string{"github.com/go-json-experiment/json"},
@@ -98,7 +98,8 @@ var layers = []layer{
 		layers:  []string{"codes", "document", "formats", "terminal"},
 		foreign: []string{"go.yaml.in/yaml/v3", "github.com/bmatcuk/doublestar/v4"},
 	},
-	{name: "plan", has: at("report/plan"), layers: []string{"codes", "document", "formats", "terminal", "shell"}},
+	{name: "plan", has: at("report/plan"), layers: []string{"codes", "document", "terminal", "shell"}},                                  // what to do, and in which order
+	{name: "runbook", has: at("report/plan/runbook"), layers: []string{"codes", "document", "formats", "plan", "terminal", "shell"}},    // a plan, printed
 	{name: "recheck", has: at("report/recheck"), layers: []string{"codes", "infra", "document", "terminal"}},                            // what lines of a plan look at once more
 	{name: "readiness", has: at("report/ready"), layers: []string{"codes", "infra", "document", "formats", "ignore rules", "terminal"}}, // what a restore takes for granted
 	{name: "verification", has: at("report/verify"), layers: []string{"codes", "document", "formats", "terminal", "shell"}},             // what came of a forecast
@@ -113,7 +114,7 @@ var layers = []layer{
 	{
 		name:    "command",
 		has:     at("cmd/drift-detector"),
-		layers:  []string{"command line", "codes", "backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "document", "formats", "plan", "recheck", "readiness", "verification", "terminal", "post", "shell", "releases", "release report", "store", "management cluster", "backup list"},
+		layers:  []string{"command line", "codes", "backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "document", "formats", "plan", "runbook", "recheck", "readiness", "verification", "terminal", "post", "shell", "releases", "release report", "store", "management cluster", "backup list"},
 		foreign: []string{"github.com/urfave/cli/v2", "github.com/vmware-tanzu/velero/pkg/apis"},
 	},
 	{
@@ -316,6 +317,8 @@ func TestLayersRefuse(t *testing.T) {
 		{"report/plan", own + "infra", "may not import infra"},
 		{"report/plan", own + "infra/aws/awscli", "may not import provider"},
 		{"report/plan", own + "detector", "may not import detector"},
+		{"report/plan", own + "report/plan/runbook", "may not import runbook"},
+		{"report/plan", own + "report/html", "may not import formats"},
 		{"report/sarif", own + "infra/shell", "may not import shell"},
 		{"report/sarif", own + "report/plan", "may not import plan"},
 		{"infra", sdk, "may not import it"},

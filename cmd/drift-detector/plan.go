@@ -12,6 +12,7 @@ import (
 
 	"drift-detector/internal/cli"
 	"drift-detector/report/plan"
+	"drift-detector/report/plan/runbook"
 )
 
 type planOptions struct {
@@ -24,9 +25,9 @@ type planOptions struct {
 
 // planFormats are the ways to print a plan, by the name that --format takes.
 var planFormats = map[string]func(io.Writer, plan.Plan) error{
-	"markdown": plan.Markdown,
-	"shell":    plan.Shell,
-	"env":      plan.Env,
+	"markdown": runbook.Markdown,
+	"shell":    runbook.Shell,
+	"env":      runbook.Env,
 }
 
 func planCommand(s *cli.Streams) *urfave.Command {
@@ -121,7 +122,7 @@ func (o *planOptions) write(s *cli.Streams, p plan.Plan) error {
 	if o.table {
 		look := screenOptions(s, nil)
 		write = func(w io.Writer) error {
-			return plan.Table(w, p, plan.Look{Color: look.Color, Width: look.Width, Height: look.Height, Program: look.Program, Report: cli.Quoted(o.report), Options: o.words()})
+			return runbook.Table(w, p, runbook.Look{Color: look.Color, Width: look.Width, Height: look.Height, Program: look.Program, Report: cli.Quoted(o.report), Options: o.words()})
 		}
 	}
 	if err := s.Page(write); err != nil {

@@ -14,6 +14,7 @@ import (
 	"drift-detector/report/html"
 	"drift-detector/report/message"
 	"drift-detector/report/plan"
+	"drift-detector/report/plan/runbook"
 	"drift-detector/report/text"
 )
 
@@ -67,7 +68,7 @@ func runbookOf(r *report.Report, only report.Filter) (*html.Runbook, error) {
 			return nil, err
 		}
 	}
-	return plan.Page(p), nil
+	return runbook.Page(p), nil
 }
 
 // reportWriter writes a report in the format of an output. Text that goes to stdout
@@ -78,11 +79,11 @@ func reportWriter(r *report.Report, about message.About, s *cli.Streams) func(io
 			return text.Write(w, r, textOptions(s))
 		}
 		if o.Format == "html" {
-			runbook, err := runbookOf(r, report.Filter{})
+			book, err := runbookOf(r, report.Filter{})
 			if err != nil {
 				return err
 			}
-			return html.WriteWith(w, r, runbook)
+			return html.WriteWith(w, r, book)
 		}
 		if write := about.Named(o.Format); write != nil {
 			return write(w, r)

@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/plan/plantest"
 )
 
 // refusedAtFirst returns a report of clusters whose infrastructure machines are refused at first.
@@ -43,15 +44,15 @@ func TestWhatIsRefusedAtFirstIsRestoredAgain(t *testing.T) {
 	}{
 		"all is paused":               {nil, true},
 		"a Cluster is not":            {[]string{`*"get clusters.cluster.x-k8s.io "*"go-template"*) echo tenant/prod; exit ;;`}, false},
-		"another management cluster":  {[]string{stops(" management filled")}, false},
-		"another Backup":              {[]string{stops(" backup ")}, false},
-		"a ConfigMap without a pause": {[]string{stops(" pauses ")}, false},
+		"another management cluster":  {[]string{plantest.Stops(" management filled")}, false},
+		"another Backup":              {[]string{plantest.Stops(" backup ")}, false},
+		"a ConfigMap without a pause": {[]string{plantest.Stops(" pauses ")}, false},
 	} {
-		if o := try(t, again[0], tt.cases...); o.did("restore create filled-again ") != tt.want {
-			t.Errorf("%s: %q\n%s", name, o.calls, o.printed)
+		if o := plantest.Try(t, again[0], tt.cases...); o.Did("restore create filled-again ") != tt.want {
+			t.Errorf("%s: %q\n%s", name, o.Calls, o.Printed)
 		}
 	}
-	if text := planText(t, r); !strings.Contains(text, "refuse AzureMachines as long as their Clusters are not there") {
+	if text := planText(New(r, providerTools)); !strings.Contains(text, "refuse AzureMachines as long as their Clusters are not there") {
 		t.Error("the plan does not say what is refused")
 	}
 }

@@ -12,12 +12,13 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/plan/plantest"
 )
 
 // hasChanging reports whether one of the commands of a step changes something.
 func hasChanging(s *Step) bool {
 	return slices.ContainsFunc(s.Commands, func(line string) bool {
-		return slices.ContainsFunc(changing, func(word string) bool { return strings.Contains(line, word) })
+		return slices.ContainsFunc(plantest.Changing, func(word string) bool { return strings.Contains(line, word) })
 	})
 }
 
@@ -54,7 +55,7 @@ func TestTheResolvedHasALine(t *testing.T) {
 	words := []code.Reason{code.MachinesMade, code.LivingReplaced, code.PoolScaledBack, code.PoolGrown, code.ClusterHalted, code.MachinesNotReady, code.MachinesDeleted, code.RolloutDue}
 	seen := map[bool]int{}
 	for seed := range uint64(300) {
-		r, dice := anyPlan(seed), rand.New(rand.NewPCG(seed, 11))
+		r, dice := plantest.AtRandom(sample("alpha"), seed), rand.New(rand.NewPCG(seed, 11))
 		now, by := &report.SafeAnswer{Safe: code.No}, &report.PlanAnswer{}
 		for i := range r.Clusters {
 			c := &r.Clusters[i]
@@ -105,8 +106,8 @@ func TestTheResolvedHasALine(t *testing.T) {
 // Each object stays or is resolved on its own.
 func TestOneOfTwoObjectsHasALine(t *testing.T) {
 	r := sample("alpha")
-	c, g := &r.Clusters[0], group(r)
-	g.Kind, g.Name, g.Desired, g.Forecast = "MachineDeployment", "md-0", number(3), &report.GroupForecast{Replicas: report.Replicas{Recorded: 2, Created: 1}}
+	c, g := &r.Clusters[0], plantest.Group(r)
+	g.Kind, g.Name, g.Desired, g.Forecast = "MachineDeployment", "md-0", plantest.Number(3), &report.GroupForecast{Replicas: report.Replicas{Recorded: 2, Created: 1}}
 	reason := report.AnswerReason{Code: code.MachinesMade, Message: "New", Objects: []string{"MachineDeployment " + c.Namespace + "/md-0", "MachineDeployment " + c.Namespace + "/md-1"}}
 	r.Summary.Answer, r.Summary.AnswerByPlan = &report.SafeAnswer{Reasons: []report.AnswerReason{reason}}, &report.PlanAnswer{Safe: code.Yes, Resolved: []report.AnswerReason{reason}}
 	Fill(r, providerTools)
@@ -133,7 +134,7 @@ func TestAPinnedThumbprintHasALine(t *testing.T) {
 		reason := report.AnswerReason{Code: code.ClusterHalted, Objects: []string{"Cluster " + c.Title()}, Until: tt.kind + " " + c.Namespace + "/" + tt.name, Row: tt.row}
 		r.Summary.Answer, r.Summary.AnswerByPlan = &report.SafeAnswer{Reasons: []report.AnswerReason{reason}}, &report.PlanAnswer{Reasons: []report.AnswerReason{reason}}
 		Fill(r, providerTools)
-		line := strings.Contains(asShell(t, r), `{"spec":{"thumbprint":"`)
+		line := strings.Contains(planText(New(r, providerTools)), `{"spec":{"thumbprint":"`)
 		if line != tt.line || (r.Summary.AnswerByPlan.Safe == code.Yes) != tt.line {
 			t.Errorf("%+v: a line is %v, %s", tt, line, r.Summary.AnswerByPlan.Safe)
 		}
@@ -144,8 +145,8 @@ func TestAPinnedThumbprintHasALine(t *testing.T) {
 // fails.
 func TestAMachineSetThatIsNotScaledEndsTheLine(t *testing.T) {
 	r := sample("alpha")
-	g := group(r)
-	g.Kind, g.Name, g.Desired, g.Forecast = "MachineDeployment", "md-0", number(3), &report.GroupForecast{Replicas: report.Replicas{Recorded: 2, Created: 1}}
+	g := plantest.Group(r)
+	g.Kind, g.Name, g.Desired, g.Forecast = "MachineDeployment", "md-0", plantest.Number(3), &report.GroupForecast{Replicas: report.Replicas{Recorded: 2, Created: 1}}
 	lines, _ := newPlanner(r, providerTools).asRestored(&r.Clusters[0], []string{"MachineDeployment " + r.Clusters[0].Namespace + "/md-0"})
 	for refused, want := range map[string]string{"none": "ms-1 ms-2 md-0", "ms-1": "", "ms-2": "ms-1"} {
 		bin := t.TempDir()

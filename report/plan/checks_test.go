@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/plan/plantest"
 )
 
 func faultOn(object string, reason code.Reason) report.Check {
@@ -22,26 +23,25 @@ func TestErrorsOfTheBackupAreListed(t *testing.T) {
 		{Severity: "warning", Code: "BackupOld", Object: "backup x"},
 		{Severity: "info", Code: "BackupAge", Object: "backup y"},
 	}
-	for kind, text := range map[string]string{"markdown": asMarkdown(t, r), "shell": asShell(t, r)} {
-		head, _, _ := strings.Cut(text, "luster alpha/alpha\n")
-		for _, want := range []string{
-			"found 3 errors and 1 warning.", "CertificateAbsent: 2 errors", "why of CertificateAbsent", "Do about CertificateAbsent.",
-			"Secret alpha/alpha-ca", "found in Secret alpha/alpha-sa", "ClusterClassAbsent: 1 error\n", "found in ClusterClass alpha/x",
-		} {
-			if !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(head, "\n##", " ")), " ")+"\n", strings.TrimSuffix(want, "\n")) {
-				t.Errorf("%s lacks %q", kind, want)
-			}
-		}
-		if strings.Contains(text, "BackupAge") || strings.Contains(text, "BackupOld") {
-			t.Errorf("%s lists what is no error", kind)
+	p := New(r, providerTools)
+	head, found, _ := strings.Cut(planText(p), "Cluster alpha/alpha Forecast")
+	for _, want := range []string{
+		"found 3 errors and 1 warning.", "CertificateAbsent: 2 errors", "why of CertificateAbsent", "Do about CertificateAbsent.",
+		"Secret alpha/alpha-ca", "found in Secret alpha/alpha-sa", "ClusterClassAbsent: 1 error why", "found in ClusterClass alpha/x",
+	} {
+		if !strings.Contains(head, want) || found == "" {
+			t.Errorf("%q is missing", want)
 		}
 	}
+	if text := planText(p); strings.Contains(text, "BackupAge") || strings.Contains(text, "BackupOld") {
+		t.Error("what is no error is listed")
+	}
 	r.Checks = r.Checks[3:]
-	if text := asMarkdown(t, r); !strings.Contains(text, "found no error and 1 warning") || strings.Contains(text, "this is resolved") {
+	if text := planText(New(r, providerTools)); !strings.Contains(text, "found no error and 1 warning") || strings.Contains(text, "this is resolved") {
 		t.Error("a warning alone is shown as an error")
 	}
 	r.Checks = r.Checks[1:]
-	if text := asMarkdown(t, r); strings.Contains(text, "checks of the backup itself") {
+	if text := planText(New(r, providerTools)); strings.Contains(text, "checks of the backup itself") {
 		t.Error("without a finding there is talk of one")
 	}
 }
@@ -73,8 +73,8 @@ func TestErrorsAreRepeatedBeforeTheirClusterIsUnpaused(t *testing.T) {
 		"":                                           "open open",
 	} {
 		r := sample("alpha")
-		find(t, r, code.Stale, "worker").Name = "stale"
-		find(t, r, code.Ghost, "worker").Name = "ghost"
+		plantest.Find(t, r, code.Stale, "worker").Name = "stale"
+		plantest.Find(t, r, code.Ghost, "worker").Name = "ghost"
 		r.Backups[0].Missing = []report.Missing{
 			{Kind: "VSphereClusterIdentity", Name: "of-alpha", ReferredBy: "VSphereCluster alpha/alpha"},
 			{Kind: "VSphereClusterIdentity", Name: "of-more", ReferredBy: "VSphereCluster alpha/alpha and 1 more"},
@@ -174,9 +174,9 @@ func TestOneIsNoneMoreThanOne(t *testing.T) {
 	r.Summary.Forecast = &report.GeneralForecast{NotHealing: 1}
 	r.Checks = []report.Check{faultOn("x", "Code"), {Severity: "warning"}}
 	r.Backups[0].Missing[0].ReferredBy += " and 1 more"
-	g := group(r)
+	g := plantest.Group(r)
 	g.Machines, g.Counts = g.Machines[:1], report.MachineCounts{Total: 1, Ghost: 1}
-	text := asMarkdown(t, r)
+	text := planText(New(r, providerTools))
 	for _, want := range []string{"1 cluster, 1 machine: ", "; 1 VM to confirm", "1 error occurred", "1 finding is set aside", "found 1 error and 1 warning", "referred to by VSphereCluster alpha/alpha and 1 more"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it lacks %q", want)

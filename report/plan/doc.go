@@ -2,8 +2,8 @@
 // which order, with which commands.
 //
 // [Fill] writes the steps of every finding into a report; [New] arranges them,
-// with what the restore as a whole needs, as a [Plan], which [Markdown] and
-// [Shell] print. All are pure functions of the report and of the providers' [Tools]:
+// with what the restore as a whole needs, as a [Plan], which package runbook
+// prints. Both are pure functions of the report and of the providers' [Tools]:
 // nothing here is ever run, and steps that a report brings along are not believed but
 // made new. What a plan says of an infrastructure is in Report.Providers; lines
 // that address an instance are made by the tool of its provider.
@@ -14,10 +14,9 @@
 // v1.14.0), and what happens to whom after a restore was observed
 // (testdata/restore/outcomes.json).
 //
-// Findings that need the same are one step, those of workers across clusters: their lines
-// are printed once, with variables that a function sets for the machine of a number, and
-// that number is the same in each part of the plan is printed. Nothing is a loop over
-// machines of several clusters.
+// Findings that need the same are one step, those of workers across clusters: a [Batch], whose
+// items have a number each, the same in each part of the plan. Nothing is a loop over machines
+// of several clusters.
 //
 // Names come from a backup that may be hostile. They reach a command through
 // [shell.Quote] alone; a command that would have to hold a control character is not
@@ -33,5 +32,5 @@
 // majority: see absent, guarded, evict and majority. No tool does any of that: what
 // puts its lines together does it for all. Where a proof can't be made there
 // is no line, and a person decides. What is pasted goes on behind a failure: each
-// line holds what it depends on, and [Markdown] makes one block of one step.
+// line holds what it depends on.
 package plan

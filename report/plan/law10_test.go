@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,63 +11,22 @@ import (
 	"drift-detector/infra"
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/plan/plantest"
 )
-
-// changing are the words of calls that change something.
-var changing = []string{" delete ", " apply ", " drain ", " patch ", " scale ", "member remove", "vm.power", "vm.destroy", "vm.change", "device.remove", "terminate-", "stop-", "start-", "detach-", "deregister-", "restore create", "create configmap", " annotate ", "clusterctl init"}
-
-// anyPlan returns a report of which every machine has become something else by chance.
-func anyPlan(seed uint64) *report.Report {
-	dice := rand.New(rand.NewPCG(seed, 10))
-	pick := func(all ...string) string { return all[dice.IntN(len(all))] }
-	r := sample("alpha")
-	change := func(m *report.Machine) {
-		m.Forecast = &report.MachineForecast{Outcome: code.Outcome(pick("Adopted", "Stuck", "StuckNodeLeft", "NewInstanceCreated", "ReplacedByMachineHealthCheck", "UntouchedPaused", "CannotKnow", "Halted", "RolledByOwner"))}
-		if m.Instance != nil && dice.IntN(3) == 0 {
-			other := *m.Instance
-			other.Name, other.Path = "copy", "/DC/vm/copy"
-			m.Warnings, m.Others = []report.Warning{{Reason: code.Reason(pick("DuplicateID", "PoweredOff", "SameNameElsewhere", "Moved"))}}, []report.Instance{other}
-		}
-		if m.Status == code.Unknown {
-			m.Reason = code.Reason(pick("FoundElsewhere", "AmbiguousMatch", "IdentityChanged", "NodeListUnread", "InfraObjectMissing", "NotFoundByName"))
-		}
-	}
-	for i := range r.Clusters {
-		c := &r.Clusters[i]
-		c.Nodes.State, c.Paused = pick("read", "read", "unreachable", "skipped"), dice.IntN(5) == 0
-		for j := range c.ControlPlane.Machines {
-			change(&c.ControlPlane.Machines[j])
-		}
-		for j := range c.Workers.Groups {
-			g := &c.Workers.Groups[j]
-			g.Desired = number(int64(dice.IntN(5)))
-			for k := range g.Machines {
-				change(&g.Machines[k])
-			}
-		}
-	}
-	return r
-}
-
-// stops returns the line of drift-detector recheck where it lets nothing go on, or not what has a piece.
-func stops(piece string) string { return `"drift-detector recheck "*"` + piece + `"*) exit 1 ;;` }
-
-// wrongPlace are answers at another place and of another cluster.
-var wrongPlace = []string{stops("")}
 
 // many makes reports that differ by chance, and one that has all kinds of lines.
 func many(t *testing.T) []*report.Report {
 	t.Helper()
 	r := sample("alpha")
-	m := find(t, r, code.Healthy, "control-plane")
-	m.Warnings, m.Others = []report.Warning{{Reason: "DuplicateID"}}, []report.Instance{*vsphereVM("copy", livingID, 9)}
+	m := plantest.Find(t, r, code.Healthy, "control-plane")
+	m.Warnings, m.Others = []report.Warning{{Reason: "DuplicateID"}}, []report.Instance{*plantest.VSphereVM("copy", plantest.LivingID, 9)}
 	r.Clusters[0].Workers.Groups[0].Counts = report.MachineCounts{Total: 6, Healthy: 4, Ghost: 2}
 	changed := sample("alpha")
-	one := find(t, changed, code.Unknown, "worker")
+	one := plantest.Find(t, changed, code.Unknown, "worker")
 	one.Reason, one.ProviderID, one.Others, one.Instance = "IdentityChanged", "vsphere://"+ghostNone, []report.Instance{*one.Instance}, nil
 	all := []*report.Report{r, changed}
 	for seed := range uint64(200) {
-		all = append(all, anyPlan(seed))
+		all = append(all, plantest.AtRandom(sample("alpha"), seed))
 	}
 	for _, r := range all {
 		n := 0
@@ -224,7 +182,7 @@ func TestLaw10EachLineStopsWhereTheWorldIsAnother(t *testing.T) {
 			good = append(good, x.world(r))
 		}
 		for _, line := range planLines(r) {
-			if !strings.Contains(line, "drift-detector recheck ") || !slices.ContainsFunc(changing, func(w string) bool { return strings.Contains(line, w) }) {
+			if !strings.Contains(line, "drift-detector recheck ") || !slices.ContainsFunc(plantest.Changing, func(w string) bool { return strings.Contains(line, w) }) {
 				continue
 			}
 			lines[line] = true
@@ -257,12 +215,6 @@ func TestLaw10EachLineStopsWhereTheWorldIsAnother(t *testing.T) {
 
 // At the wrong place no line of any plan changes anything, whichever it is.
 func TestLaw10NothingIsChangedAtTheWrongPlace(t *testing.T) {
-	changes := func(o outcomeOf) bool {
-		return slices.ContainsFunc(o.calls, func(call string) bool {
-			return !strings.Contains(call, "delete pod/") && !strings.Contains(call, "--dry-run=server") &&
-				slices.ContainsFunc(changing, func(w string) bool { return strings.Contains(call, w) })
-		})
-	}
 	var every []string
 	for _, r := range many(t) {
 		every = append(every, planLines(r)...)
@@ -271,14 +223,14 @@ func TestLaw10NothingIsChangedAtTheWrongPlace(t *testing.T) {
 	every = slices.Compact(every)
 	changed := 0
 	for _, line := range every {
-		if changes(try(t, line)) {
+		if plantest.Try(t, line).Changed() {
 			changed++
 		}
-		if o := try(t, line, wrongPlace...); changes(o) {
-			t.Errorf("%q of %s", o.calls, line)
+		if o := plantest.Try(t, line, plantest.WrongPlace...); o.Changed() {
+			t.Errorf("%q of %s", o.Calls, line)
 		}
-		if o := try(t, line, "*) exit 1 ;;"); changes(o) && len(o.calls) > 1 {
-			t.Errorf("it goes on behind a failure: %q of %s", o.calls, line)
+		if o := plantest.Try(t, line, "*) exit 1 ;;"); o.Changed() && len(o.Calls) > 1 {
+			t.Errorf("it goes on behind a failure: %q of %s", o.Calls, line)
 		}
 		if strings.Count(line, " | ") != strings.Count(line, ` | drift-detector recheck "${REPORT:?}" `)+strings.Count(line, ` | drift-detector ready "${REPORT:?}"`) {
 			t.Errorf("a pipe hides a failure: %s", line)

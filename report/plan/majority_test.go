@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/plan/plantest"
 )
 
 // No line removes a Ghost of a control plane while fewer of the recorded machines are
@@ -39,9 +40,9 @@ func TestGhostsOfAControlPlaneStayWithoutAKnownMajority(t *testing.T) {
 						Fill(r, providerTools)
 						recorded := running + off + stale + unknown
 						want := running > 0 && running >= recorded/2+1
-						lines := commands(find(t, r, code.Ghost, "control-plane").Remediation)
+						lines := commands(plantest.Find(t, r, code.Ghost, "control-plane").Remediation)
 						changesIt := slices.ContainsFunc(lines, func(c string) bool {
-							return destroys(c) || strings.Contains(c, "member remove") || strings.Contains(c, " drain ") || strings.Contains(c, " delete node")
+							return plantest.Destroys(c) || strings.Contains(c, "member remove") || strings.Contains(c, " drain ") || strings.Contains(c, " delete node")
 						})
 						if changesIt != want {
 							t.Errorf("%s: %d run, %d off, %d Stale, %d Unknown: removed %v, want %v", kind, running, off, stale, unknown, changesIt, want)
@@ -61,7 +62,7 @@ func TestGhostsOfAControlPlaneStayWithoutAKnownMajority(t *testing.T) {
 func TestLinesLookAtEtcdThemselves(t *testing.T) {
 	r := sample("alpha")
 	Fill(r, providerTools)
-	m := find(t, r, code.Ghost, "control-plane")
+	m := plantest.Find(t, r, code.Ghost, "control-plane")
 	line := func(piece string) string {
 		for _, c := range commands(m.Remediation) {
 			if strings.Contains(c, piece) {
@@ -72,7 +73,7 @@ func TestLinesLookAtEtcdThemselves(t *testing.T) {
 		return ""
 	}
 	silent := `*"endpoint health"*) exit 1 ;;`
-	another := stops(" runs-on ") + "\n" + stops(" is ") + "\n" + stops(" not-ready ")
+	another := plantest.Stops(" runs-on ") + "\n" + plantest.Stops(" is ") + "\n" + plantest.Stops(" not-ready ")
 	for _, tt := range []struct {
 		name, piece, does string
 		cases             []string
@@ -81,9 +82,9 @@ func TestLinesLookAtEtcdThemselves(t *testing.T) {
 		{"the member goes", "member remove", "member remove filled", nil, true},
 		{"a member is silent", "member remove", "member remove", []string{silent}, false},
 		{"another cluster", "member remove", "member remove", []string{another}, false},
-		{"another member", "member remove", "member remove", []string{stops(" member node/alpha-cp filled")}, false},
+		{"another member", "member remove", "member remove", []string{plantest.Stops(" member node/alpha-cp filled")}, false},
 		{"it has left", "vm.power -off", "vm.power", nil, true},
-		{"it is still a member", "vm.power -off", "vm.power", []string{stops(" no-member node/alpha-cp")}, false},
+		{"it is still a member", "vm.power -off", "vm.power", []string{plantest.Stops(" no-member node/alpha-cp")}, false},
 		{"a member that stays is silent", "vm.power -off", "vm.power", []string{silent}, false},
 		{"the list of another cluster", "vm.power -off", "vm.power", []string{another}, false},
 		{"the Node goes", " delete node", "delete node/alpha-cp", nil, true},
@@ -91,15 +92,15 @@ func TestLinesLookAtEtcdThemselves(t *testing.T) {
 		{"its Node is drained", " drain ", "drain node/alpha-cp", nil, true},
 		{"the Node of another cluster is not", " drain ", "drain", []string{another}, false},
 	} {
-		if o := try(t, line(tt.piece), tt.cases...); o.did(tt.does) != tt.want {
-			t.Errorf("%s: %q\n%s", tt.name, o.calls, o.printed)
+		if o := plantest.Try(t, line(tt.piece), tt.cases...); o.Did(tt.does) != tt.want {
+			t.Errorf("%s: %q\n%s", tt.name, o.Calls, o.Printed)
 		}
 	}
 	// The Machine of a Stale one is deleted only while etcd decides.
-	m = find(t, r, code.Stale, "control-plane")
+	m = plantest.Find(t, r, code.Stale, "control-plane")
 	for name, c := range map[string]string{"no majority": silent, "etcd of another cluster": another} {
-		if o := try(t, line(" delete machines."), c); o.did("delete machines.") {
-			t.Errorf("%s: %q", name, o.calls)
+		if o := plantest.Try(t, line(" delete machines."), c); o.Did("delete machines.") {
+			t.Errorf("%s: %q", name, o.Calls)
 		}
 	}
 }
@@ -110,13 +111,13 @@ func TestWhatRunsWithoutANodeIsKnownToRun(t *testing.T) {
 	p := &r.Clusters[0].ControlPlane
 	off, second, third := p.Machines[0], p.Machines[3], p.Machines[3]
 	off.Warnings, off.Node, third.Node = []report.Warning{{Reason: "PoweredOff"}}, "", ""
-	third.Instance = vsphereVM("third", staleID, 11)
+	third.Instance = plantest.VSphereVM("third", plantest.StaleID, 11)
 	p.Machines, p.Counts = []report.Machine{off, second, third, p.Machines[1]}, report.MachineCounts{Total: 4, Healthy: 3, Ghost: 1}
-	if text := planText(t, r); strings.Contains(text, "No machine of its control plane is known to run") || strings.Contains(text, "none of the backup is known to run") || strings.Contains(text, "No control-plane") {
+	if text := planText(New(r, providerTools)); strings.Contains(text, "No machine of its control plane is known to run") || strings.Contains(text, "none of the backup is known to run") || strings.Contains(text, "No control-plane") {
 		t.Error("2 of 3 run, and it says that none does")
 	}
 	Fill(r, providerTools)
-	text := fmt.Sprint(find(t, r, code.Ghost, "control-plane").Remediation)
+	text := fmt.Sprint(plantest.Find(t, r, code.Ghost, "control-plane").Remediation)
 	if !strings.Contains(text, "Machine alpha runs, and the backup does not name its Node: ETCD_POD has to name") || !strings.Contains(text, "vm.destroy") {
 		t.Error(text)
 	}
@@ -126,9 +127,9 @@ func TestWhatRunsWithoutANodeIsKnownToRun(t *testing.T) {
 // deleted: the members that would go with it may be the only ones alive.
 func TestStaleMachinesStayWhileNoneIsKnownToRun(t *testing.T) {
 	r := sample("alpha")
-	g := group(r)
-	worker := *find(t, r, code.Healthy, "control-plane")
-	worker.Role, worker.Instance = "worker", vsphereVM("worker", "66666666-6666-6666-6666-666666666666", 12)
+	g := plantest.Group(r)
+	worker := *plantest.Find(t, r, code.Healthy, "control-plane")
+	worker.Role, worker.Instance = "worker", plantest.VSphereVM("worker", "66666666-6666-6666-6666-666666666666", 12)
 	g.Machines = append(g.Machines, worker)
 	p := &r.Clusters[0].ControlPlane
 	for i := range p.Machines {

@@ -1,11 +1,13 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/plan/plantest"
 )
 
 // lineWith returns the one command of a plan that holds a piece.
@@ -42,19 +44,20 @@ func TestAManagementClusterThatIsNotKnownIsComparedByHand(t *testing.T) {
 		r := sample("alpha")
 		change(r)
 		known := strings.HasSuffix(name, "is") || strings.HasSuffix(name, "are")
-		text := planText(t, r)
+		p := New(r, providerTools)
+		text := planText(p)
 		for piece, variable := range map[string]string{`recheck "${REPORT:?}" management old`: "OLD_MGMT_UID", `recheck "${REPORT:?}" management new`: "MGMT_UID"} {
 			for _, line := range planLines(r) {
 				if strings.Contains(line, piece) && strings.Contains(line, piece+` --id "${`+variable+`:?}" && `) == known {
 					t.Errorf("%s: %s", name, line)
 				}
 			}
-			if strings.Contains(text, "set "+variable+" to the uid that the first line prints") == known || strings.Contains(text, "export "+variable+"=") == known {
+			if strings.Contains(text, "set "+variable+" to the uid that the first line prints") == known || slices.ContainsFunc(p.Variables, func(v Variable) bool { return v.Name == variable }) == known {
 				t.Errorf("%s: %s", name, text)
 			}
 		}
-		if o := try(t, releases+lineWith(t, r, "clusterctl init")); o.did("clusterctl init") != known {
-			t.Errorf("%s: %q", name, o.calls)
+		if o := plantest.Try(t, releases+lineWith(t, r, "clusterctl init")); o.Did("clusterctl init") != known {
+			t.Errorf("%s: %q", name, o.Calls)
 		}
 	}
 }
@@ -65,13 +68,13 @@ func TestABackupThatIsNotKnownIsComparedByHand(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*report.Report)
 		known  bool
-		value  string
+		value  string // of the variable
 	}{
-		"Velero says it":    {func(*report.Report) {}, true, "export BACKUP=backup"},
-		"of each":           {func(r *report.Report) { r.Backups = append(r.Backups, r.Backups[0]) }, true, "#export BACKUP=''"},
-		"of one of two":     {func(r *report.Report) { r.Backups = append(r.Backups, report.Backup{}) }, false, "#export BACKUP=''"},
-		"nothing says it":   {func(r *report.Report) { r.Backups[0].Velero = nil }, false, "#export BACKUP=''"},
-		"no name of Velero": {func(r *report.Report) { r.Backups[0].Velero.Name = "--all" }, true, "#export BACKUP=''"},
+		"Velero says it":    {func(*report.Report) {}, true, "backup"},
+		"of each":           {func(r *report.Report) { r.Backups = append(r.Backups, r.Backups[0]) }, true, ""},
+		"of one of two":     {func(r *report.Report) { r.Backups = append(r.Backups, report.Backup{}) }, false, ""},
+		"nothing says it":   {func(r *report.Report) { r.Backups[0].Velero = nil }, false, ""},
+		"no name of Velero": {func(r *report.Report) { r.Backups[0].Velero.Name = "--all" }, true, ""},
 	} {
 		r := sample("alpha")
 		if name != "no name of Velero" {
@@ -79,14 +82,31 @@ func TestABackupThatIsNotKnownIsComparedByHand(t *testing.T) {
 		}
 		c.change(r)
 		line := lineWith(t, r, "restore create")
-		var env strings.Builder
-		if err := Env(&env, New(r, providerTools)); err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(line, `backup backup/"${BACKUP:?}" --id "${BACKUP_UID:?}" && `) == c.known || strings.Contains(planText(t, r), "set BACKUP_UID to the uid") == c.known || !strings.Contains(strings.ToLower(env.String()), strings.ToLower(c.value)) {
-			t.Errorf("%s: %s\n%s", name, line, env.String())
+		p := New(r, providerTools)
+		at := slices.IndexFunc(p.Variables, func(v Variable) bool { return v.Name == backupName })
+		if strings.Contains(line, `backup backup/"${BACKUP:?}" --id "${BACKUP_UID:?}" && `) == c.known || strings.Contains(planText(p), "set BACKUP_UID to the uid") == c.known || at < 0 || p.Variables[at].Value != c.value {
+			t.Errorf("%s: %s\n%+v", name, line, p.Variables)
 		}
 	}
+}
+
+// That one Cluster of the old management cluster can't be paused keeps no other from it.
+func TestEveryClusterOfTheOldManagementClusterIsPaused(t *testing.T) {
+	steps := New(sample("alpha"), providerTools).Sections[0].Chapters[0].Steps
+	for _, line := range commands(steps) {
+		if !strings.Contains(line, `{"spec":{"paused":true}}`) {
+			continue
+		}
+		o := plantest.Try(t, line, `*" get clusters"*go-template*) echo "n/a m/b "; exit ;;`, `*patch*) exit 1 ;;`)
+		if !o.Did("--namespace=n patch clusters.cluster.x-k8s.io/a ") || !o.Did("--namespace=m patch clusters.cluster.x-k8s.io/b ") || strings.Count(o.Printed, "not paused") != 2 {
+			t.Errorf("%q, %s", o.Calls, o.Printed)
+		}
+		if o := plantest.Try(t, line, "*) exit 1 ;;"); o.Did(" patch ") {
+			t.Errorf("%q", o.Calls)
+		}
+		return
+	}
+	t.Error("nothing pauses them")
 }
 
 // What changes a management cluster is done at no other.
@@ -98,20 +118,20 @@ func TestManagementClustersAreProven(t *testing.T) {
 		"create configmap": "new", "restore create": "new", `"drift-detector/was":null`: "filled", "drift-detector/retry=": "filled",
 	} {
 		line := releases + "EXISTING=x EXISTING_NAMESPACE=x\n" + lineWith(t, r, piece)
-		changes := func(o outcomeOf) bool {
-			for _, w := range changing {
-				if o.did(strings.TrimSpace(w) + " ") {
+		changes := func(o plantest.Outcome) bool {
+			for _, w := range plantest.Changing {
+				if o.Did(strings.TrimSpace(w) + " ") {
 					return true
 				}
 			}
-			return o.did("create ") || o.did("annotate ")
+			return o.Did("create ") || o.Did("annotate ")
 		}
 		const one = `*" get clusters"*"{{range .items}}{{.metadata.namespace}}"*) echo "n/c "; exit ;;`
-		if o := try(t, line, one); !changes(o) {
-			t.Errorf("%s: %q\n%s", piece, o.calls, o.printed)
+		if o := plantest.Try(t, line, one); !changes(o) {
+			t.Errorf("%s: %q\n%s", piece, o.Calls, o.Printed)
 		}
-		if o := try(t, line, stops(" management "+which), one); changes(o) {
-			t.Errorf("%s: it changes the other one: %q", piece, o.calls)
+		if o := plantest.Try(t, line, plantest.Stops(" management "+which), one); changes(o) {
+			t.Errorf("%s: it changes the other one: %q", piece, o.Calls)
 		}
 	}
 }
@@ -120,12 +140,12 @@ func TestManagementClustersAreProven(t *testing.T) {
 func TestTheRestoreIsProven(t *testing.T) {
 	line := lineWith(t, sample("alpha"), "restore create")
 	for _, piece := range []string{" backup backup/filled", " pauses configmap/restore-paused"} {
-		if o := try(t, line, stops(piece)); o.did("restore create") || !o.did("recheck filled"+piece) {
-			t.Errorf("%s: %q", piece, o.calls)
+		if o := plantest.Try(t, line, plantest.Stops(piece)); o.Did("restore create") || !o.Did("recheck filled"+piece) {
+			t.Errorf("%s: %q", piece, o.Calls)
 		}
 	}
-	if o := try(t, line); !o.did("restore create") {
-		t.Errorf("%q %s", o.calls, o.printed)
+	if o := plantest.Try(t, line); !o.Did("restore create") {
+		t.Errorf("%q %s", o.Calls, o.Printed)
 	}
 }
 
@@ -134,17 +154,17 @@ func TestReadySeesWhatIsThere(t *testing.T) {
 	line := lineWith(t, sample("alpha"), "drift-detector ready")
 	all := []string{"v1beta2/clusters", "get namespaces,nodes,deployments.apps,", "get providers.clusterctl", "v1/restores", "get backupstoragelocations.velero.io,backups.velero.io", "get configmaps/restore-paused"}
 	for _, fails := range append(all, "nothing") {
-		o := try(t, line, `*"`+fails+`"*) exit 1 ;;`, `"kubectl "*) echo "{}" ;;`, `"drift-detector ready "*) test "$(wc -l)" -ge 4; exit ;;`)
-		if !o.ok {
-			t.Errorf("%s: %q %s", fails, o.calls, o.printed)
+		o := plantest.Try(t, line, `*"`+fails+`"*) exit 1 ;;`, `"kubectl "*) echo "{}" ;;`, `"drift-detector ready "*) test "$(wc -l)" -ge 4; exit ;;`)
+		if !o.OK {
+			t.Errorf("%s: %q %s", fails, o.Calls, o.Printed)
 		}
 		for _, one := range all {
-			if !o.did(one) {
+			if !o.Did(one) {
 				t.Errorf("without %s it does not ask for %s", fails, one)
 			}
 		}
 	}
-	if o := try(t, line, `"drift-detector ready "*) exit 1 ;;`); o.ok {
+	if o := plantest.Try(t, line, `"drift-detector ready "*) exit 1 ;;`); o.OK {
 		t.Error("no go, and the line goes on")
 	}
 }
@@ -152,14 +172,14 @@ func TestReadySeesWhatIsThere(t *testing.T) {
 // What Velero might not write to before the plan it may not write to afterwards.
 func TestOnlyWhatWasWritableIsWritableAgain(t *testing.T) {
 	off, on := lineWith(t, sample("alpha"), `"drift-detector/was":"ReadWrite"`), lineWith(t, sample("alpha"), `"drift-detector/was":null`)
-	if o := try(t, off, `*backupstoragelocations*go-template*) echo "a b "; exit ;;`); !o.did("patch backupstoragelocations.velero.io/a ") || !o.did("patch backupstoragelocations.velero.io/b ") || !strings.Contains(off, `if eq (print .spec.accessMode) "ReadOnly"`) {
-		t.Errorf("%q of %s", o.calls, off)
+	if o := plantest.Try(t, off, `*backupstoragelocations*go-template*) echo "a b "; exit ;;`); !o.Did("patch backupstoragelocations.velero.io/a ") || !o.Did("patch backupstoragelocations.velero.io/b ") || !strings.Contains(off, `if eq (print .spec.accessMode) "ReadOnly"`) {
+		t.Errorf("%q of %s", o.Calls, off)
 	}
-	if o := try(t, on, `*"--selector=drift-detector/was=ReadWrite --output=name") echo "backupstoragelocation.velero.io/a"; exit ;;`, `*backupstoragelocations*) echo "backupstoragelocation.velero.io/b"; exit ;;`); !o.did("patch backupstoragelocation.velero.io/a ") || o.did("location.velero.io/b") {
-		t.Errorf("%q of %s", o.calls, on)
+	if o := plantest.Try(t, on, `*"--selector=drift-detector/was=ReadWrite --output=name") echo "backupstoragelocation.velero.io/a"; exit ;;`, `*backupstoragelocations*) echo "backupstoragelocation.velero.io/b"; exit ;;`); !o.Did("patch backupstoragelocation.velero.io/a ") || o.Did("location.velero.io/b") {
+		t.Errorf("%q of %s", o.Calls, on)
 	}
-	if o := try(t, on, `*--output=name*) exit ;;`); o.ok || !strings.Contains(o.printed, "no location is marked") {
-		t.Errorf("%q %s", o.calls, o.printed)
+	if o := plantest.Try(t, on, `*--output=name*) exit ;;`); o.OK || !strings.Contains(o.Printed, "no location is marked") {
+		t.Errorf("%q %s", o.Calls, o.Printed)
 	}
 }
 
@@ -183,7 +203,7 @@ func TestWebhooksAreAskedAboutSomething(t *testing.T) {
 		t.Fatalf("%q %s", lines, text)
 	}
 	for _, line := range lines {
-		if o := try(t, line, `*annotate*) exit ;;`); o.ok || !strings.Contains(o.printed, "stop: nothing of ") {
+		if o := plantest.Try(t, line, `*annotate*) exit ;;`); o.OK || !strings.Contains(o.Printed, "stop: nothing of ") {
 			t.Errorf("nothing is asked, and it goes on: %s", line)
 		}
 	}

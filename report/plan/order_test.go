@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/plan/plantest"
 )
 
 // chapterText returns what a chapter of a plan says and runs.
@@ -73,11 +74,11 @@ func TestTheGroupIsReadAgain(t *testing.T) {
 		want  bool
 	}{
 		"as in the report":           {nil, true},
-		"it has another size by now": {[]string{stops(" pool ")}, false},
-		"another management cluster": {[]string{stops(" restored machinepools.cluster.x-k8s.io/")}, false},
+		"it has another size by now": {[]string{plantest.Stops(" pool ")}, false},
+		"another management cluster": {[]string{plantest.Stops(" restored machinepools.cluster.x-k8s.io/")}, false},
 	} {
-		if o := try(t, line, tt.cases...); o.did(" scale ") != tt.want {
-			t.Errorf("%s: %q\n%s", name, o.calls, o.printed)
+		if o := plantest.Try(t, line, tt.cases...); o.Did(" scale ") != tt.want {
+			t.Errorf("%s: %q\n%s", name, o.Calls, o.Printed)
 		}
 	}
 }
@@ -116,7 +117,7 @@ func TestStoppedInstancesAreStartedFirst(t *testing.T) {
 				Fill(r, providerTools)
 				started := ""
 				for _, s := range m.Remediation {
-					if slices.ContainsFunc(s.Commands, func(c string) bool { return strings.Contains(c, "start-instances --instance-ids="+ec2Living) }) {
+					if slices.ContainsFunc(s.Commands, func(c string) bool { return strings.Contains(c, "start-instances --instance-ids="+plantest.EC2Living) }) {
 						started += s.When + " "
 					}
 				}
@@ -169,7 +170,7 @@ func TestNothingActsBeforeAllIsRestored(t *testing.T) {
 		want        bool
 	}{
 		"all is as it has to be":  {"restore create", "velero --kubecontext filled --namespace=filled restore create filled", nil, true},
-		"a Cluster is there":      {"restore create", "restore create", []string{stops(" management new")}, false},
+		"a Cluster is there":      {"restore create", "restore create", []string{plantest.Stops(" management new")}, false},
 		"an order of its own":     {"restore create", "restore create", []string{`*"get deployments.apps "*) echo '["server","--restore-resource-priorities=clusters.cluster.x-k8s.io,machines"]'; exit ;;`}, false},
 		"no Velero there":         {"restore create", "restore create", []string{`*"get deployments.apps "*) exit ;;`}, false},
 		"no such Velero":          {"restore create", "restore create", []string{`*"get deployments.apps "*) exit 1 ;;`}, false},
@@ -181,8 +182,8 @@ func TestNothingActsBeforeAllIsRestored(t *testing.T) {
 		} else {
 			line = find(tt.piece)
 		}
-		if o := try(t, line, tt.cases...); o.did(tt.does) != tt.want {
-			t.Errorf("%s: %q\n%s", name, o.calls, o.printed)
+		if o := plantest.Try(t, line, tt.cases...); o.Did(tt.does) != tt.want {
+			t.Errorf("%s: %q\n%s", name, o.Calls, o.Printed)
 		}
 	}
 	for name, tt := range map[string]struct{ piece, answer string }{
@@ -191,11 +192,11 @@ func TestNothingActsBeforeAllIsRestored(t *testing.T) {
 		"partly failed":           {"status.phase", `*status.phase*) echo PartiallyFailed; exit ;;`},
 		"no restore":              {"status.phase", `*status.phase*) exit 1 ;;`},
 	} {
-		if o := try(t, find(tt.piece), tt.answer); o.ok {
+		if o := plantest.Try(t, find(tt.piece), tt.answer); o.OK {
 			t.Errorf("%s: it goes on", name)
 		}
-		if o := try(t, find(tt.piece)); !o.ok {
-			t.Errorf("%s: it stops without cause: %s", name, o.printed)
+		if o := plantest.Try(t, find(tt.piece)); !o.OK {
+			t.Errorf("%s: it stops without cause: %s", name, o.Printed)
 		}
 	}
 }
@@ -204,8 +205,8 @@ func TestNothingActsBeforeAllIsRestored(t *testing.T) {
 func TestClustersOfOtherTools(t *testing.T) {
 	r := sample("alpha")
 	p := New(r, providerTools)
-	if o := try(t, commands(p.Sections[2].Chapters[1].Steps)[0], stops(" restored clusters.cluster.x-k8s.io/alpha/alpha2 --restore filled")); o.did(`"paused":false`) || len(o.calls) < 2 {
-		t.Errorf("a Cluster that this restore did not make is unpaused: %q", o.calls)
+	if o := plantest.Try(t, commands(p.Sections[2].Chapters[1].Steps)[0], plantest.Stops(" restored clusters.cluster.x-k8s.io/alpha/alpha2 --restore filled")); o.Did(`"paused":false`) || len(o.Calls) < 2 {
+		t.Errorf("a Cluster that this restore did not make is unpaused: %q", o.Calls)
 	}
 	// One whose Cluster object another tool makes is made paused, and after its Machines.
 	r.Clusters[0].Derived = true
@@ -230,11 +231,11 @@ func TestTheKubeconfigOfEKSIsDeletedBeforeTheClusterIsUnpaused(t *testing.T) {
 		if !strings.Contains(line, "delete secrets/") {
 			continue
 		}
-		if o := try(t, line); !o.did("delete secrets/alpha2-kubeconfig") {
-			t.Errorf("%s", o.printed)
+		if o := plantest.Try(t, line); !o.Did("delete secrets/alpha2-kubeconfig") {
+			t.Errorf("%s", o.Printed)
 		}
-		if o := try(t, line, stops(" restored secrets/alpha/alpha2-kubeconfig ")); o.did(" delete ") {
-			t.Errorf("one that CAPA created is deleted: %q", o.calls)
+		if o := plantest.Try(t, line, plantest.Stops(" restored secrets/alpha/alpha2-kubeconfig ")); o.Did(" delete ") {
+			t.Errorf("one that CAPA created is deleted: %q", o.Calls)
 		}
 	}
 }
@@ -263,7 +264,7 @@ func TestAGhostLeavesTheLoadBalancerThatTheClusterHas(t *testing.T) {
 		"of no type":     {[]report.LoadBalancer{{Name: "alpha-apiserver", ARN: arn}}, []string{"deregister-targets"}, []string{" elb "}},
 		"without ARN":    {[]report.LoadBalancer{{Type: "nlb", Name: "alpha-apiserver"}}, []string{"describe-load-balancers --names=alpha-apiserver", "BALANCER=''", `--load-balancer-arn "${BALANCER:?}"`, "deregister-targets"}, []string{" elb "}},
 		"two":            {[]report.LoadBalancer{{Type: "nlb", Name: "alpha-apiserver", ARN: arn}, {Type: "nlb", Name: "alpha-second", ARN: second}}, []string{"--load-balancer-arn " + arn, "deregister-targets", "--load-balancer-arn " + second, "deregister-targets"}, nil},
-		"classic":        {[]report.LoadBalancer{{Type: "classic", Name: "alpha-apiserver"}}, []string{"elb deregister-instances-from-load-balancer --load-balancer-name=alpha-apiserver --instances=" + ec2ID}, []string{"elbv2"}},
+		"classic":        {[]report.LoadBalancer{{Type: "classic", Name: "alpha-apiserver"}}, []string{"elb deregister-instances-from-load-balancer --load-balancer-name=alpha-apiserver --instances=" + plantest.EC2ID}, []string{"elbv2"}},
 		"as by default":  {[]report.LoadBalancer{{Name: "alpha-apiserver"}}, []string{"elb deregister-instances-from-load-balancer --load-balancer-name=alpha-apiserver"}, []string{"elbv2"}},
 		"disabled":       {[]report.LoadBalancer{{Type: "disabled"}}, nil, []string{"elbv2", " elb "}},
 		"not known":      {nil, nil, []string{"elbv2", " elb "}},
@@ -287,12 +288,12 @@ func TestAGhostLeavesTheLoadBalancerThatTheClusterHas(t *testing.T) {
 			continue
 		}
 		groups := func(of string) string { return `*"--target-group-arns filled"*) echo ` + of + `; exit ;;` }
-		if o := try(t, line, groups(arn)); !o.did("elbv2 deregister-targets --target-group-arn filled --targets=Id=" + ec2ID) {
-			t.Errorf("%q\n%s", o.calls, o.printed)
+		if o := plantest.Try(t, line, groups(arn)); !o.Did("elbv2 deregister-targets --target-group-arn filled --targets=Id=" + plantest.EC2ID) {
+			t.Errorf("%q\n%s", o.Calls, o.Printed)
 		}
-		for _, c := range []string{groups(second), groups(""), stops(" vm ")} {
-			if o := try(t, line, c, groups(arn)); o.did("deregister") {
-				t.Errorf("%s: %q", c, o.calls)
+		for _, c := range []string{groups(second), groups(""), plantest.Stops(" vm ")} {
+			if o := plantest.Try(t, line, c, groups(arn)); o.Did("deregister") {
+				t.Errorf("%s: %q", c, o.Calls)
 			}
 		}
 	}
@@ -316,16 +317,16 @@ func TestWebhooksAreAskedBeforeAnythingIsUnpaused(t *testing.T) {
 		if strings.Contains(line, "annotate") && !strings.Contains(line, "--dry-run=server") {
 			t.Errorf("it changes something: %s", line)
 		}
-		if o := try(t, line); !o.ok {
-			t.Errorf("%s: %s", line, o.printed)
+		if o := plantest.Try(t, line); !o.OK {
+			t.Errorf("%s: %s", line, o.Printed)
 		}
 		for _, c := range []string{`*mutatingwebhook*|*annotate*) exit 1 ;;`} {
-			if o := try(t, line, c); o.ok {
+			if o := plantest.Try(t, line, c); o.OK {
 				t.Errorf("it goes on: %s", line)
 			}
 		}
 	}
-	if o := try(t, last.Commands[0], `*mutatingwebhook*) exit ;;`); o.ok {
+	if o := plantest.Try(t, last.Commands[0], `*mutatingwebhook*) exit ;;`); o.OK {
 		t.Error("no webhook configuration is there, and it goes on")
 	}
 }

@@ -7,13 +7,14 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/plan/plantest"
 )
 
 // A paused owner makes no other machine, and a paused Machine is not its cluster.
 func TestWhatIsPausedIsNamed(t *testing.T) {
 	says := func(change func(*report.Report, *report.Machine)) string {
 		r := sample("alpha")
-		change(r, find(t, r, code.Stale, "worker"))
+		change(r, plantest.Find(t, r, code.Stale, "worker"))
 		return fmt.Sprint(stepsOf(t, r, code.Stale, "worker"))
 	}
 	const owner, machine, cluster = "unpause that first", "Its Machine is paused", "Its cluster is paused"

@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/plan/plantest"
 )
 
 // A line that deletes a Machine looks first whether its VM is gone, in the place where it would
@@ -20,12 +21,12 @@ func TestMachinesAreDeletedOnlyWhereTheirVMWouldBeSeen(t *testing.T) {
 			kind = "aws"
 		}
 		seen[kind]++
-		if o := try(t, line); !o.ok || !o.did("delete machines.") {
-			t.Errorf("%s: it is not deleted where all is as it has to be: %s%s", kind, o.printed, line)
+		if o := plantest.Try(t, line); !o.OK || !o.Did("delete machines.") {
+			t.Errorf("%s: it is not deleted where all is as it has to be: %s%s", kind, o.Printed, line)
 		}
 		for _, check := range []string{" gone machine/alpha/", " not-ready machine/alpha/"} {
-			if o := try(t, line, stops(check)); o.ok || o.did(" delete ") {
-				t.Errorf("%s, %s: it goes on: %q", kind, check, o.calls)
+			if o := plantest.Try(t, line, plantest.Stops(check)); o.OK || o.Did(" delete ") {
+				t.Errorf("%s, %s: it goes on: %q", kind, check, o.Calls)
 			}
 		}
 	}
@@ -75,7 +76,7 @@ func TestWithoutAProofNoLineDeletes(t *testing.T) {
 		Fill(r, providerTools)
 		var m *report.Machine
 		if tt.worker {
-			m = find(t, r, code.Stale, "worker")
+			m = plantest.Find(t, r, code.Stale, "worker")
 		} else {
 			m = &r.Clusters[1].Workers.Groups[0].Machines[1]
 		}
@@ -113,16 +114,16 @@ func TestNodesAreReadBeforeAMachineIsDeleted(t *testing.T) {
 			t.Fatalf("%s: %q", state, lines)
 		}
 		for _, line := range lines {
-			for _, c := range []string{stops(" not-ready machine/alpha/"), `*" get nodes "*) exit 1 ;;` + "\n" + stops(" not-ready ")} {
-				if o := try(t, line, c); o.did("delete machines.") {
-					t.Errorf("%s, %s: %q\n%s", state, c, o.calls, o.printed)
+			for _, c := range []string{plantest.Stops(" not-ready machine/alpha/"), `*" get nodes "*) exit 1 ;;` + "\n" + plantest.Stops(" not-ready ")} {
+				if o := plantest.Try(t, line, c); o.Did("delete machines.") {
+					t.Errorf("%s, %s: %q\n%s", state, c, o.Calls, o.Printed)
 				}
 			}
-			if o := try(t, line); !o.did("delete machines.") {
-				t.Errorf("%s: %s", state, o.printed)
+			if o := plantest.Try(t, line); !o.Did("delete machines.") {
+				t.Errorf("%s: %s", state, o.Printed)
 			}
 		}
-		if text := planText(t, r); !strings.Contains(text, "no Node of it is Ready, the Machine is of the restore and records the id of the report") {
+		if text := planText(New(r, providerTools)); !strings.Contains(text, "no Node of it is Ready, the Machine is of the restore and records the id of the report") {
 			t.Errorf("%s: the step does not say so", state)
 		}
 	}
@@ -133,7 +134,7 @@ func TestNodesAreReadBeforeAMachineIsDeleted(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	r = sample("alpha")
-	m := find(t, r, code.Unknown, "worker")
+	m := plantest.Find(t, r, code.Unknown, "worker")
 	m.Reason, m.Instance = "NodeListUnread", nil
 	Fill(r, providerTools)
 	if text := fmt.Sprint(m.Remediation); !strings.Contains(text, "--skip-access-apiserver") || strings.Contains(text, "could not be decided") || slices.ContainsFunc(commands(m.Remediation), deletesMachine) {
@@ -146,8 +147,8 @@ func TestNodesAreReadBeforeAMachineIsDeleted(t *testing.T) {
 func TestGhostsOfAnUnknownPlaceStay(t *testing.T) {
 	r := sample("alpha")
 	r.Scopes[0].Identity, r.Scopes[1].Identity = "", ""
-	m := find(t, r, code.Unknown, "worker")
-	m.Reason, m.ProviderID, m.Others, m.Instance = "IdentityChanged", "vsphere://"+staleID, []report.Instance{*m.Instance}, nil
+	m := plantest.Find(t, r, code.Unknown, "worker")
+	m.Reason, m.ProviderID, m.Others, m.Instance = "IdentityChanged", "vsphere://"+plantest.StaleID, []report.Instance{*m.Instance}, nil
 	Fill(r, providerTools)
 	if text := fmt.Sprint(m.Remediation); len(m.Remediation) != 1 || strings.Contains(text, "recheck") {
 		t.Error(text)

@@ -1,122 +1,21 @@
 package plan
 
 import (
-	"errors"
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/plan/plantest"
 )
-
-// outsideFences returns the rows of Markdown that are no code.
-func outsideFences(text string) []string {
-	var out []string
-	fence := ""
-	for _, row := range strings.Split(text, "\n") {
-		trimmed := strings.TrimLeft(row, " ")
-		switch {
-		case fence == "" && strings.HasPrefix(trimmed, "```"):
-			fence = trimmed[:strings.LastIndexByte(trimmed, '`')+1]
-		case fence != "" && trimmed == fence:
-			fence = ""
-		case fence == "" && !strings.HasPrefix(row, indented):
-			out = append(out, row)
-		}
-	}
-	return out
-}
-
-// span is code in a line, in which nothing is markup.
-var span = regexp.MustCompile("`[^`]+`")
-
-var markup = regexp.MustCompile(`(^|[^\\])[<>\[\]|]`)
-
-// table is a row of the checklist: it has five cells, whatever names hold.
-var table = regexp.MustCompile(`^\| (\d+|#) \|( ([^|\\]|\\.)* \|){4}$|^(\|---){5}\|$`)
-
-func TestMarkdownShowsForeignTextAsText(t *testing.T) {
-	headings := func(rows []string) (n int) {
-		for _, row := range rows {
-			if strings.HasPrefix(row, "#") {
-				n++
-			}
-		}
-		return n
-	}
-	want := headings(outsideFences(asMarkdown(t, sample("alpha"))))
-	for _, name := range []string{"# x", "<b>x</b>", "[l](http://x)", "![i](x)", "|a|b|", "```", "````\n# x", "**x**", "x\n\n# y", "- [ ] x", "&lt;"} {
-		rows := outsideFences(asMarkdown(t, sample(name)))
-		if got := headings(rows); got != want {
-			t.Errorf("%q: %d headings, want %d", name, got, want)
-		}
-		for _, row := range rows {
-			row = strings.TrimPrefix(row, "- [ ] ")
-			if table.MatchString(row) {
-				row = strings.ReplaceAll(strings.ReplaceAll(strings.Trim(row, "|"), " | ", ""), "---|", "")
-			}
-			if m := markup.FindString(span.ReplaceAllString(row, "code")); m != "" {
-				t.Errorf("%q: markup %q in %s", name, m, row)
-			}
-		}
-	}
-}
-
-func TestBothFormsHoldEveryCommandOnce(t *testing.T) {
-	r := sample("alpha")
-	shell, markdown := asShell(t, r), asMarkdown(t, r)
-	Fill(r, providerTools)
-	for _, c := range commands(allSteps(r)) {
-		if !strings.Contains(shell, "\n# "+c+"\n") {
-			t.Errorf("the script lacks %s", c)
-		}
-		if !strings.Contains(markdown, "  "+c+"\n") && !strings.Contains(markdown, "  "+c+" &&\n") {
-			t.Errorf("the Markdown lacks %s", c)
-		}
-	}
-}
-
-// Twenty machines that need the same are one block with the steps shown once.
-func TestMachinesThatNeedTheSameAreOneBlock(t *testing.T) {
-	r := sample("alpha")
-	g := group(r)
-	one := *find(t, r, code.Ghost, "worker")
-	g.Machines, g.Counts = nil, report.MachineCounts{Total: 20, Ghost: 20}
-	for i := range 20 {
-		m := one
-		m.Name = strings.Repeat("g", i+1)
-		m.Instance = vsphereVM(m.Name, ghostID[:34]+string(rune('a'+i/10))+string(rune('0'+i%10)), 100+i)
-		g.Machines = append(g.Machines, m)
-	}
-	text := asMarkdown(t, r)
-	found := regexp.MustCompile(`#### (\d+)\. MachineDeployment alpha: 20 Ghost\n`).FindAllStringSubmatch(text, -1)
-	if len(found) != 1 {
-		t.Fatalf("%d blocks", len(found))
-	}
-	n := found[0][1]
-	if n := strings.Count(text, "Power it off and check"); n != 2 { // once for the Ghost of the control plane
-		t.Errorf("the step is shown %d times", n)
-	}
-	if n := strings.Count(text, "--replicas=20"); n != 1 {
-		t.Errorf("what all share is there %d times", n)
-	}
-	for i := range g.Machines {
-		m := &g.Machines[i]
-		if !strings.Contains(text, fmt.Sprintf(" %d) ID_%s=%s VM_%s=%s ;;", i+1, n, m.Instance.ID, n, m.Instance.Ref)) || !strings.Contains(text, fmt.Sprintf("\n- (%d) **%s**: ", i+1, m.Name)) {
-			t.Errorf("no lines for %s", m.Name)
-		}
-	}
-}
 
 // Each control-plane Ghost has its own look at the quorum, though it is the same line.
 func TestQuorumIsLookedAtForEachGhostOfAControlPlane(t *testing.T) {
 	r := sample("alpha")
 	p := &r.Clusters[0].ControlPlane
-	second := *find(t, r, code.Ghost, "control-plane")
-	second.Name, second.Node, second.Instance = "beta", "beta", vsphereVM("beta", copyID, 7)
+	second := *plantest.Find(t, r, code.Ghost, "control-plane")
+	second.Name, second.Node, second.Instance = "beta", "beta", plantest.VSphereVM("beta", plantest.CopyID, 7)
 	p.Machines, p.Counts = append(p.Machines, second), report.MachineCounts{Total: 4, Healthy: 1, Stale: 1, Ghost: 2}
 	for _, b := range New(r, providerTools).Sections[2].Chapters[0].Batches {
 		if !strings.HasSuffix(b.Title, ": 2 Ghost") {
@@ -124,8 +23,8 @@ func TestQuorumIsLookedAtForEachGhostOfAControlPlane(t *testing.T) {
 		}
 		for _, item := range b.Items {
 			var lines []string
-			for _, c := range item.Commands {
-				lines = append(lines, texts(c)...)
+			for _, c := range slices.Concat(item.Commands...) {
+				lines = append(lines, c.Text())
 			}
 			inOrder(t, lines, "member remove", "member list", "drain node/"+item.Name, "vm.destroy", "member list")
 		}
@@ -138,8 +37,8 @@ func TestQuorumIsLookedAtForEachGhostOfAControlPlane(t *testing.T) {
 // named as the one event that it is.
 func TestStaleComesBeforeGhostAndARolloutIsOneEvent(t *testing.T) {
 	r := sample("alpha")
-	group(r).Forecast = &report.GroupForecast{Rollout: &report.Rollout{Stale: 1, Ghosts: 1, Message: "it was rolled out"}}
-	_, text, _ := strings.Cut(asMarkdown(t, r), "## After the restore")
+	plantest.Group(r).Forecast = &report.GroupForecast{Rollout: &report.Rollout{Stale: 1, Ghosts: 1, Message: "it was rolled out"}}
+	text := sectionText(New(r, providerTools).Sections[2])
 	stale, ghost := strings.Index(text, "MachineDeployment alpha: 1 Stale"), strings.Index(text, "MachineDeployment alpha: 1 Ghost")
 	if stale < 0 || ghost < stale {
 		t.Errorf("Stale at %d, Ghost at %d", stale, ghost)
@@ -149,40 +48,17 @@ func TestStaleComesBeforeGhostAndARolloutIsOneEvent(t *testing.T) {
 	}
 }
 
-// What is one event is said where its machines are, before the restore or after
-// it, and not twice.
-func TestEventIsToldOnceAndWithItsMachines(t *testing.T) {
-	const reported = "are most likely one event"
-	r := sample("alpha")
-	off := *find(t, r, code.Healthy, "control-plane")
-	off.Role, off.Warnings, off.Instance = "worker", []report.Warning{{Reason: "PoweredOff"}}, vsphereVM("off", "66666666-6666-6666-6666-666666666666", 8)
-	for _, m := range []*[]report.Machine{&r.Clusters[0].ControlPlane.Machines, &group(r).Machines} {
-		*m = append([]report.Machine{off}, *m...)
-	}
-	heading, headings := "", []string{}
-	for _, row := range strings.Split(asMarkdown(t, r), "\n") {
-		if strings.HasPrefix(row, "#") {
-			heading = row
-		}
-		if strings.Contains(row, reported) {
-			headings = append(headings, heading)
-		}
-	}
-	if want := []string{"#### 14. KubeadmControlPlane alpha: 1 Stale", "#### 18. MachineDeployment alpha: 1 Stale", "#### 19. MachineSet alpha: 1 Stale"}; !slices.Equal(headings, want) {
-		t.Errorf("shown below %q, want %q", headings, want)
-	}
-}
-
 // That machines do not heal is said in the answer, and not again among the notes.
 func TestMachinesThatDoNotHealAreToldOnce(t *testing.T) {
 	for n, want := range map[int][2]int{0: {0, 1}, 3: {1, 0}} { // in the answer, among the notes
 		r := sample("alpha")
 		r.Summary.Forecast = &report.GeneralForecast{NotHealing: n, Notes: []report.Note{{Code: "NotHealing", Message: "3 will not heal"}, {Code: "Other", Message: "more of it."}}}
-		text := asMarkdown(t, r)
+		p := New(r, providerTools)
+		text := planText(p)
 		if got := [2]int{strings.Count(text, "3 Stale machines will not be replaced automatically"), strings.Count(text, "3 will not heal.")}; got != want {
 			t.Errorf("%d: shown %v, want %v", n, got, want)
 		}
-		if !strings.Contains(text, "- more of it.\n") {
+		if !slices.Contains(p.Sections[0].Chapters[0].Notes, "more of it.") {
 			t.Errorf("%d: another note is not there, or ends in two full stops", n)
 		}
 	}
@@ -204,7 +80,7 @@ func TestPlanSaysAtItsTopWhatItCouldNotKnow(t *testing.T) {
 		"errors":          {func(r *report.Report) { r.Summary.Errors = 3 }, "3 errors", true},
 		"no forecast":     {func(r *report.Report) { r.Summary.Forecast = nil }, "no forecast", true},
 		"a machine cut": {func(r *report.Report) {
-			g := group(r)
+			g := plantest.Group(r)
 			g.Machines = g.Machines[1:]
 		}, "cut or filtered", false},
 		"a VM cut": {func(r *report.Report) { r.InfraMachines = nil }, "cut or filtered", false},
@@ -219,12 +95,6 @@ func TestPlanSaysAtItsTopWhatItCouldNotKnow(t *testing.T) {
 		}
 		if p.Whole != tt.whole {
 			t.Errorf("%s: whole is %v", name, p.Whole)
-		}
-		for kind, text := range map[string]string{"shell": asShell(t, r), "markdown": asMarkdown(t, r)} {
-			head, _, _ := strings.Cut(strings.ToLower(text), "before the restore\n")
-			if strings.Contains(head, "could not know") != (tt.want != "") {
-				t.Errorf("%s: %s says so before the steps: %v", name, kind, tt.want == "")
-			}
 		}
 	}
 }
@@ -462,61 +332,5 @@ func TestQuorumIsLookedAtBeforeAClusterWithGhostMembersIsUnpaused(t *testing.T) 
 	p.Machines, p.Counts.Ghost = p.Machines[:1], 0
 	if text := strings.Join(commands(New(r, providerTools).Sections[2].Chapters[0].Steps), "\n"); strings.Contains(text, "etcdctl") {
 		t.Errorf("without such Ghosts too: %s", text)
-	}
-}
-
-// One snapshot is enough for all findings of a control plane; those of several clusters
-// are one step, for one cluster after the other.
-func TestSnapshotIsToldOncePerCluster(t *testing.T) {
-	r := sample("alpha")
-	second := sample("beta")
-	find(t, second, code.Ghost, "control-plane").Instance.ID = "66666666-6666-6666-6666-666666666666"
-	r.Clusters = append(r.Clusters, second.Clusters[0])
-	for name, tt := range map[string]struct {
-		r *report.Report
-		n int
-	}{"two clusters": {r, 1}, "one": {sample("alpha"), 1}} {
-		for kind, text := range map[string]string{"markdown": asMarkdown(t, tt.r), "shell": asShell(t, tt.r)} {
-			text = strings.Join(strings.Fields(strings.ReplaceAll(text, "\n##", " ")), " ")
-			for _, want := range []string{"snapshot save", "copy it off the Node", "sleep 3600", `>"${COPY:?}"`} {
-				if got := strings.Count(text, want); got != tt.n {
-					t.Errorf("%s, %s: %q is there %d times, want %d", kind, name, want, got, tt.n)
-				}
-			}
-		}
-	}
-	text := asMarkdown(t, r)
-	for _, want := range []string{"alpha/alpha**: because of ", "beta/beta**: because of ", `="${CTX_ALPHA_ALPHA:?}" POD_`, `="${CTX_BETA_BETA:?}" POD_`, `exec pod/"${POD_`} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%s is missing", want)
-		}
-	}
-}
-
-type brokenWriter struct{ left int }
-
-func (w *brokenWriter) Write(p []byte) (int, error) {
-	if w.left -= len(p); w.left < 0 {
-		return 0, errors.New("no space left")
-	}
-	return len(p), nil
-}
-
-func TestErrorOfTheWriterIsTold(t *testing.T) {
-	p := New(sample("alpha"), providerTools)
-	for _, left := range []int{0, 5000} {
-		if err := Markdown(&brokenWriter{left}, p); err == nil {
-			t.Errorf("Markdown is silent after %d bytes", left)
-		}
-		if err := Shell(&brokenWriter{left}, p); err == nil {
-			t.Errorf("Shell is silent after %d bytes", left)
-		}
-	}
-}
-
-// A forge tells @team and links #12 wherever they are, but not in code.
-func TestProseNotifiesNobody(t *testing.T) {
-	if got, want := prose("ask @team, or `me` about #12, GH-1 at https://a.example"), "ask `@team,` or \\`me\\` about `#12,` `GH-1` at `https://a.example`"; got != want {
-		t.Errorf("%s, want %s", got, want)
 	}
 }

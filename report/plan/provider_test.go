@@ -11,10 +11,11 @@ import (
 	"drift-detector/infra/shell/shelltest"
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/plan/plantest"
 )
 
-// linesFor returns the lines for the first machine of a status and role.
-func linesFor(t *testing.T, r *report.Report, status code.Status, role report.Role) (lines []string) {
+// commandsOf returns the lines for the first machine of a status and role.
+func commandsOf(t *testing.T, r *report.Report, status code.Status, role report.Role) (lines []string) {
 	t.Helper()
 	for _, s := range stepsOf(t, r, status, role) {
 		lines = append(lines, s.Commands...)
@@ -32,9 +33,9 @@ func TestKindsAreThoseOfTheProvider(t *testing.T) {
 	} {
 		r := sample("alpha")
 		r.Clusters[0].Provider = provider
-		m := find(t, r, code.Healthy, "control-plane")
+		m := plantest.Find(t, r, code.Healthy, "control-plane")
 		m.Warnings, m.Forecast = []report.Warning{{Reason: "MachineMissing"}}, &report.MachineForecast{Outcome: "GhostKeepsRunning"}
-		about := slices.DeleteFunc(linesFor(t, r, code.Healthy, "control-plane"), func(l string) bool { return !strings.Contains(l, ".infrastructure.") })
+		about := slices.DeleteFunc(commandsOf(t, r, code.Healthy, "control-plane"), func(l string) bool { return !strings.Contains(l, ".infrastructure.") })
 		switch {
 		case want == "" && len(about) > 0:
 			t.Errorf("%s: %v", provider, about)
@@ -72,7 +73,7 @@ func TestAProviderWithoutCommands(t *testing.T) {
 		if len(steps) != 2 || len(steps[0].Commands)+len(steps[1].Commands) > 0 || steps[1].When != report.AfterRestore || !strings.Contains(steps[1].Text, "by hand, and not before") {
 			t.Errorf("Ghost, %s: %+v", role, steps)
 		}
-		for _, l := range linesFor(t, r, code.Stale, role) {
+		for _, l := range commandsOf(t, r, code.Stale, role) {
 			if strings.Contains(l, " delete "+machines) || strings.Contains(l, " delete '"+machines) || strings.Contains(l, "govc") {
 				t.Errorf("Stale, %s: a line deletes though nobody can look for a VM: %s", role, l)
 			}
@@ -85,13 +86,13 @@ func TestAProviderWithoutCommands(t *testing.T) {
 func TestAnIDOfAnotherFormProvesNothing(t *testing.T) {
 	deletes := func(id string) bool {
 		r := sample("alpha")
-		find(t, r, code.Stale, "worker").ProviderID = id
-		return slices.ContainsFunc(linesFor(t, r, code.Stale, "worker"), func(l string) bool { return strings.Contains(l, " delete "+machines) })
+		plantest.Find(t, r, code.Stale, "worker").ProviderID = id
+		return slices.ContainsFunc(commandsOf(t, r, code.Stale, "worker"), func(l string) bool { return strings.Contains(l, " delete "+machines) })
 	}
-	if !deletes("vsphere://" + staleID) {
+	if !deletes("vsphere://" + plantest.StaleID) {
 		t.Error("with an id of the right form no line deletes the Machine")
 	}
-	for _, id := range []string{"", "vsphere://x", "vsphere://" + staleID + "0", "aws:///us-east-1a/" + ec2ID} {
+	for _, id := range []string{"", "vsphere://x", "vsphere://" + plantest.StaleID + "0", "aws:///us-east-1a/" + plantest.EC2ID} {
 		if deletes(id) {
 			t.Errorf("%q: a line deletes the Machine", id)
 		}
@@ -129,7 +130,7 @@ func TestTwoAccountsOfOneRegion(t *testing.T) {
 		}
 		return strings.Join(all, "\n")
 	}
-	for profile, of := range map[string]string{"AWS_1": second, "AWS_2": account} {
+	for profile, of := range map[string]string{"AWS_1": second, "AWS_2": plantest.Account} {
 		text := linesOf(arrange(of))
 		if other := map[string]string{"AWS_1": "AWS_2", "AWS_2": "AWS_1"}[profile]; !strings.Contains(text, profile+":?") || strings.Contains(text, other+":?") {
 			t.Errorf("account %s is addressed by\n%s", of, text)
@@ -174,9 +175,9 @@ func TestStoppedMachines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := sample("alpha")
 			r.Clusters[0].Provider = c.provider
-			second := *find(t, r, code.Healthy, "control-plane")
+			second := *plantest.Find(t, r, code.Healthy, "control-plane")
 			r.Clusters[0].ControlPlane.Machines = append(r.Clusters[0].ControlPlane.Machines, second)
-			m := find(t, r, code.Healthy, "control-plane")
+			m := plantest.Find(t, r, code.Healthy, "control-plane")
 			m.Warnings, m.Forecast = []report.Warning{{Reason: "PoweredOff"}}, &report.MachineForecast{Outcome: code.Outcome(c.outcome)}
 			steps := stepsOf(t, r, code.Healthy, "control-plane")
 			last := steps[len(steps)-1].Text
@@ -221,13 +222,7 @@ func TestANewProviderNeedsNothingHere(t *testing.T) {
 	tools := maps.Clone(providerTools)
 	tools["tiny"] = tools["vsphere"]
 	delete(tools, "vsphere")
-	var printed [2]strings.Builder
-	for i, p := range []Plan{New(r, tools), New(sample("alpha"), providerTools)} {
-		if err := Markdown(&printed[i], p); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, want := printed[0].String(), renamed(printed[1].String())
+	got, want := planText(New(r, tools)), renamed(planText(New(sample("alpha"), providerTools)))
 	if got != want || !strings.Contains(got, "govc vm.destroy") {
 		t.Errorf("the plan of a renamed provider is\n%s\nwant\n%s", got, want)
 	}
@@ -247,10 +242,10 @@ func TestResourcesThatAreNone(t *testing.T) {
 			kind := report.Kind{Kind: "VSphereClusterIdentity", Resource: bad}
 			p.MachineKinds, p.ClusterKind, p.ManagedPlanes, p.IdentityKinds = []report.Kind{kind}, &kind, []report.Kind{{Kind: "KubeadmControlPlane", Resource: bad}}, []report.Kind{kind}
 		}
-		m := find(t, r, code.Healthy, "control-plane")
+		m := plantest.Find(t, r, code.Healthy, "control-plane")
 		m.Warnings = []report.Warning{{Reason: code.MachineMissing}}
 		quoted, _ := shell.Quote(bad)
-		for _, l := range append(planLines(r), linesFor(t, r, code.Healthy, "control-plane")...) {
+		for _, l := range append(planLines(r), commandsOf(t, r, code.Healthy, "control-plane")...) {
 			for _, verb := range []string{" get ", " annotate "} {
 				if _, rest, found := strings.Cut(l, verb); found && quoted != "" && strings.HasPrefix(rest+" ", quoted+" ") {
 					t.Errorf("%q is a resource of %s", bad, l)

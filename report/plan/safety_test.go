@@ -12,6 +12,7 @@ import (
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/plan/plantest"
 	"drift-detector/report/reporttest"
 )
 
@@ -29,7 +30,7 @@ func TestOnlyProvenGhostsAreEverDestroyed(t *testing.T) {
 						want := status == code.Ghost && strength == "strong" && role != "" && doubt == ""
 						Fill(r, providerTools)
 						lines := commands(m.Remediation)
-						if got := slices.ContainsFunc(lines, destroys); got != want {
+						if got := slices.ContainsFunc(lines, plantest.Destroys); got != want {
 							t.Errorf("%s, evidence %q, role %q, doubt %q, outcome %q: destroys %v, want %v", status, strength, role, doubt, outcome, got, want)
 						}
 						guarded(t, lines)
@@ -47,10 +48,10 @@ func TestOnlyProvenGhostsAreEverDestroyed(t *testing.T) {
 // doubtful returns a report with one machine of which something may be in doubt.
 func doubtful(status code.Status, strength code.Strength, role report.Role, doubt, outcome string) (*report.Report, *report.Machine) {
 	r := sample("alpha-prod")
-	g := group(r)
+	g := plantest.Group(r)
 	g.Machines = g.Machines[:1]
 	m := &g.Machines[0]
-	m.Status, m.Role, m.Evidence, m.ProviderID = status, role, nil, "vsphere://"+ghostID
+	m.Status, m.Role, m.Evidence, m.ProviderID = status, role, nil, "vsphere://"+plantest.GhostID
 	if strength != "" {
 		m.Evidence = []report.Evidence{{Kind: "tie", Strength: "weak"}, {Kind: "tie", Strength: strength}}
 	}
@@ -59,9 +60,9 @@ func doubtful(status code.Status, strength code.Strength, role report.Role, doub
 	case "DuplicateID":
 		m.Warnings = []report.Warning{{Reason: "DuplicateID"}}
 	case "others":
-		m.Others = []report.Instance{*vsphereVM("other", "66666666-6666-6666-6666-666666666666", 6)}
+		m.Others = []report.Instance{*plantest.VSphereVM("other", "66666666-6666-6666-6666-666666666666", 6)}
 	case "borne elsewhere":
-		r.InfraMachines[0].Instance.ID = strings.ToUpper(ghostID)
+		r.InfraMachines[0].Instance.ID = strings.ToUpper(plantest.GhostID)
 	case "bad id":
 		m.Instance.ID = "$(touch x)"
 	case "bad ref":
@@ -81,11 +82,11 @@ func doubtful(status code.Status, strength code.Strength, role report.Role, doub
 func guarded(t *testing.T, lines []string) {
 	t.Helper()
 	for _, l := range lines {
-		if !destroys(l) {
+		if !plantest.Destroys(l) {
 			continue
 		}
 		looks, rest, _ := strings.Cut(l, ` --at "${`)
-		if !guard.MatchString(looks) || destroys(looks) || !strings.Contains(rest, ` && `) || !destroys(rest) {
+		if !guard.MatchString(looks) || plantest.Destroys(looks) || !strings.Contains(rest, ` && `) || !plantest.Destroys(rest) {
 			t.Errorf("it does not look at the VM first: %s", l)
 		}
 		if !strings.Contains(l, "off -force") && !strings.Contains(l, "stop-instances") && !strings.Contains(looks, " --state=off") {
@@ -94,13 +95,13 @@ func guarded(t *testing.T, lines []string) {
 	}
 }
 
-var guard = regexp.MustCompile(`(^|&& )drift-detector recheck "\$\{REPORT:\?\}" vm (` + ec2ID + `|[0-9a-f-]{36} vm-\d+)( --state=off)?$`)
+var guard = regexp.MustCompile(`(^|&& )drift-detector recheck "\$\{REPORT:\?\}" vm (` + plantest.EC2ID + `|[0-9a-f-]{36} vm-\d+)( --state=off)?$`)
 
 func TestInstancesOfAWSAreGuardedByAccountAndID(t *testing.T) {
 	r := sample("alpha-prod")
 	Fill(r, providerTools)
 	lines := commands(r.Clusters[1].Workers.Groups[0].Machines[0].Remediation)
-	if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, "terminate-instances --instance-ids="+ec2ID) }) {
+	if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, "terminate-instances --instance-ids="+plantest.EC2ID) }) {
 		t.Errorf("nothing terminates the proven Ghost: %q", lines)
 	}
 	guarded(t, lines)
@@ -148,7 +149,7 @@ func TestMachinesAreDeletedOnlyWhereTheirIDIsGone(t *testing.T) {
 	Fill(topology, providerTools)
 	for i, want := range []int{3, 6, 6} {
 		deleted := 0
-		for _, l := range commands(allSteps([]*report.Report{whole, smaller, topology}[i])) {
+		for _, l := range commands(plantest.AllSteps([]*report.Report{whole, smaller, topology}[i])) {
 			if !deletesMachine(l) {
 				continue
 			}
@@ -168,9 +169,9 @@ func TestEveryPlaceOfAClusterIsSearched(t *testing.T) {
 	r := sample("alpha-prod")
 	r.Scopes[2] = report.Scope{Provider: "vsphere", Endpoint: "vc2.example", State: "complete"}
 	r.Scopes[2].Identity = "0a0a0a0a-bd88-4ef6-b594-21283e1c677f"
-	find(t, r, code.Healthy, "control-plane").Instance.Scope = "vsphere vc2.example"
+	plantest.Find(t, r, code.Healthy, "control-plane").Instance.Scope = "vsphere vc2.example"
 	Fill(r, providerTools)
-	lines := commands(find(t, r, code.Stale, "worker").Remediation)
+	lines := commands(plantest.Find(t, r, code.Stale, "worker").Remediation)
 	last := lines[len(lines)-1]
 	if strings.Count(last, " gone machine/alpha-prod/alpha-prod --at ") != 2 || !strings.Contains(last, "VCENTER_1") || !strings.Contains(last, "VCENTER_2") {
 		t.Errorf("one place is not searched: %s", last)
@@ -182,7 +183,7 @@ func TestEveryPlaceOfAClusterIsSearched(t *testing.T) {
 func TestNothingFollowsARefusedCommand(t *testing.T) {
 	for _, name := range shelltest.Unprintable {
 		r := sample("alpha-prod")
-		m := find(t, r, code.Ghost, "worker")
+		m := plantest.Find(t, r, code.Ghost, "worker")
 		m.Node = name
 		Fill(r, providerTools)
 		refused := 0
@@ -205,36 +206,10 @@ func TestNoCommandHoldsWhatATerminalWouldNotShow(t *testing.T) {
 	for _, name := range shelltest.Unprintable {
 		r := sample(name)
 		Fill(r, providerTools)
-		for _, c := range commands(allSteps(r)) {
+		for _, c := range commands(plantest.AllSteps(r)) {
 			if terminal.Escape(c) != c {
 				t.Errorf("%q: %q", name, c)
 			}
-		}
-		for kind, text := range map[string]string{"shell": asShell(t, r), "markdown": asMarkdown(t, r)} {
-			for _, row := range strings.Split(text, "\n") {
-				if terminal.Escape(row) != row {
-					t.Errorf("%q: %s has the row %q", name, kind, row)
-				}
-			}
-		}
-	}
-}
-
-// Every variable that a command reads is set at the top, and only those are.
-func TestVariablesAreSetOnceAndUsed(t *testing.T) {
-	text := asShell(t, sample("alpha-prod"))
-	for _, v := range New(sample("alpha-prod"), providerTools).Variables {
-		if n := strings.Count(text, "export "+v.Name+`="${`+v.Name+":-"+v.Value+`}"`); n != 1 {
-			t.Errorf("%s is set %d times", v.Name, n)
-		}
-		if !strings.Contains(text, "${"+v.Name+":?}") {
-			t.Errorf("%s is never read", v.Name)
-		}
-	}
-	for _, row := range strings.Split(text, "${") {
-		name, _, ok := strings.Cut(row, ":?}")
-		if ok && !strings.Contains(text, name+"='") && !strings.Contains(text, name+`="`) && !strings.Contains(text, name+"=etcd-") {
-			t.Errorf("%s is never set", name)
 		}
 	}
 }
@@ -258,17 +233,15 @@ func TestContextsOfClustersAreNeverShared(t *testing.T) {
 func TestStepsOfTheReportAreMadeAnew(t *testing.T) {
 	r := sample("alpha-prod")
 	evil := []report.Step{{When: report.BeforeRestore, Who: report.Operator, Text: "trust me", Commands: []string{"rm -rf /"}}}
-	for _, m := range []*report.Machine{find(t, r, code.Ghost, "worker"), find(t, r, code.Healthy, "control-plane")} {
+	for _, m := range []*report.Machine{plantest.Find(t, r, code.Ghost, "worker"), plantest.Find(t, r, code.Healthy, "control-plane")} {
 		m.Remediation = evil
 	}
 	r.InfraMachines[0].Remediation = evil
-	for kind, text := range map[string]string{"shell": asShell(t, r), "markdown": asMarkdown(t, r)} {
-		if strings.Contains(text, "rm -rf") || strings.Contains(text, "trust me") {
-			t.Errorf("%s repeats them", kind)
-		}
+	if text := planText(New(r, providerTools)); strings.Contains(text, "rm -rf") || strings.Contains(text, "trust me") {
+		t.Error("the plan repeats them")
 	}
 	Fill(r, providerTools)
-	if text := fmt.Sprint(allSteps(r)); strings.Contains(text, "rm -rf") {
+	if text := fmt.Sprint(plantest.AllSteps(r)); strings.Contains(text, "rm -rf") {
 		t.Error("Fill keeps them")
 	}
 }
@@ -279,29 +252,7 @@ func TestAnyReportHasAPlan(t *testing.T) {
 		New(reporttest.Random(seed), providerTools)
 	}
 	New(reporttest.HostileReport(), providerTools)
-	for _, cut := range []func(*report.Machine){
-		func(m *report.Machine) { m.Instance = nil }, func(m *report.Machine) { m.ProviderID = "" }, func(m *report.Machine) { m.Node = "" },
-		func(m *report.Machine) { m.Instance = &report.Instance{} }, func(m *report.Machine) { m.Others = []report.Instance{{}} },
-		func(m *report.Machine) {
-			m.Warnings = []report.Warning{{Reason: "DuplicateID"}, {Reason: "PoweredOff"}, {Reason: "MachineMissing"}}
-		},
-		func(m *report.Machine) { m.Status = code.Unknown }, func(m *report.Machine) { m.Status = code.Stale }, func(m *report.Machine) { m.Status = code.Ghost },
-	} {
-		for _, of := range []code.Status{code.Healthy, code.Stale, code.Ghost, code.Unknown} {
-			for _, state := range []string{"read", "skipped"} {
-				r := sample("alpha")
-				for i := range r.Clusters {
-					r.Clusters[i].Nodes.State = state
-					for _, s := range sets(&r.Clusters[i]) {
-						for j := range s.machines {
-							if m := &s.machines[j]; m.Status == of {
-								cut(m)
-							}
-						}
-					}
-				}
-				asMarkdown(t, r)
-			}
-		}
+	for r := range plantest.Lacking(func() *report.Report { return sample("alpha") }) {
+		New(r, providerTools)
 	}
 }

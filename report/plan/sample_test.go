@@ -4,42 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
-	"time"
 
 	"drift-detector/infra/all"
 	"drift-detector/report"
 	"drift-detector/report/build"
-	"drift-detector/report/code"
+	"drift-detector/report/plan/plantest"
 )
-
-const (
-	ghostID   = "b8027b17-866e-5fe2-a015-a623c30c22ce"
-	planeID   = "0387a2cb-fd87-5067-9296-c4bf9a88ee42"
-	staleID   = "65599f85-96e2-5f5e-8b21-b431ece5ed0d"
-	livingID  = "f9e3e854-a71d-56c5-8477-7ef7f5d85166"
-	copyID    = "d38caeee-bfd7-5c88-83f3-a5093af8d8e0"
-	secondID  = "1b6f6f0e-3a0f-5c57-9d3c-8f8e1d3f7a11"
-	vcenterID = "dbed6e0c-bd88-4ef6-b594-21283e1c677f"
-	ec2ID     = "i-0e09aee8835a36969"
-	ec2Living = "i-0aa11bb22cc33dd44"
-	ec2StaleD = "i-0888c4ded0c78e6b6"
-	account   = "123456789012"
-)
-
-// plane ends the names of what is of the control plane and has no VM, or no Machine:
-// a stand-in of a program tells it from the workers by that.
-const plane = "-cp"
-
-var strong = []report.Evidence{{Kind: "node", Detail: "a Node says so", Strength: "strong"}}
-
-func vsphereVM(name, id string, ref int) *report.Instance {
-	return &report.Instance{Provider: "vsphere", Scope: "vsphere vc.example", ID: id, Ref: fmt.Sprintf("vm-%d", ref), Name: name, Path: "/DC/vm/" + name, State: "poweredOn"}
-}
-
-func ec2VM(name, id string) *report.Instance {
-	return &report.Instance{Provider: "aws", Scope: "aws ec2.us-east-1.amazonaws.com us-east-1", ID: id, Name: name, State: "running"}
-}
 
 // providerTools and described are what every provider of this release brings.
 var (
@@ -47,110 +17,9 @@ var (
 	described     = build.Providers(all.Registry().Specs())
 )
 
-func number(n int64) *int64 { return &n }
-
 // sample returns a report that has one of most findings, and in which every foreign
 // string is name.
-func sample(name string) *report.Report {
-	foreseen := func(outcome string) *report.MachineForecast {
-		return &report.MachineForecast{Outcome: code.Outcome(outcome), Message: name, Condition: name}
-	}
-	machine := func(status code.Status, role report.Role, providerID string) report.Machine {
-		return report.Machine{Namespace: name, Name: name, Node: name, Role: role, Status: status, ProviderID: providerID, Message: name}
-	}
-	living := machine(code.Healthy, "control-plane", "vsphere://"+livingID)
-	living.Instance = vsphereVM(name, livingID, 1)
-	second := machine(code.Healthy, "control-plane", "vsphere://"+secondID)
-	second.Instance, second.Node = vsphereVM(name, secondID, 8), ""
-	ghostPlane := machine(code.Ghost, "control-plane", "")
-	ghostPlane.Node = name + plane
-	ghostPlane.Instance, ghostPlane.Evidence, ghostPlane.Forecast = vsphereVM(name, planeID, 2), strong, foreseen("GhostEtcdMemberKept")
-	stalePlane := machine(code.Stale, "control-plane", "vsphere://"+copyID)
-	stalePlane.Name, stalePlane.Forecast = name+plane, foreseen("Stuck")
-	ghost := machine(code.Ghost, "worker", "")
-	ghost.Instance, ghost.Evidence, ghost.Forecast = vsphereVM(name, ghostID, 3), strong, foreseen("GhostKeepsRunning")
-	stale := machine(code.Stale, "worker", "vsphere://"+staleID)
-	stale.Forecast = foreseen("StuckNodeLeft")
-	unknown := machine(code.Unknown, "worker", "")
-	unknown.Reason, unknown.Instance = "FoundElsewhere", vsphereVM(name, "44444444-4444-4444-4444-444444444444", 4)
-	awsGhost := machine(code.Ghost, "worker", "")
-	awsGhost.Node, awsGhost.Evidence, awsGhost.Instance = "", strong, ec2VM(name, ec2ID)
-	awsStale := machine(code.Stale, "worker", "aws:///us-east-1a/"+ec2StaleD)
-	awsStale.Name = name + "-aws"
-	awsLiving := machine(code.Healthy, "worker", "aws:///us-east-1a/"+ec2Living)
-	awsLiving.Instance = ec2VM(name, ec2Living)
-
-	return &report.Report{
-		SchemaVersion: report.SchemaVersion,
-		Providers:     described,
-		Backups:       []report.Backup{{Path: name, KubeSystemUID: oldKubeSystem, WrittenFrom: written, WrittenTo: written.Add(time.Minute), Items: 588, Velero: &report.Described{Name: "BACKUP", Started: written}, Missing: []report.Missing{{Kind: "VSphereClusterIdentity", Name: name, ReferredBy: "VSphereCluster " + name + "/" + name, Why: name}, {Kind: name, Namespace: name, Name: name, ReferredBy: name, Why: name}}}},
-		Summary:       report.Summary{Status: code.ManualRemediationRequired, InfraMachines: 1, Machines: report.MachineCounts{Total: 10, Healthy: 3, Stale: 3, Ghost: 3, Unknown: 1}},
-		Clusters: []report.Cluster{
-			{
-				Namespace: name, Name: name, Provider: "vsphere", Nodes: report.Nodes{State: "read"},
-				Forecast: &report.ClusterForecast{Text: name, Notes: []report.Note{{Code: code.Reason(name), Message: name}}},
-				ControlPlane: report.ControlPlane{
-					Kind: "KubeadmControlPlane", Name: name, Applicable: true, Desired: number(3),
-					Counts: report.MachineCounts{Total: 4, Healthy: 2, Stale: 1, Ghost: 1}, Machines: []report.Machine{living, ghostPlane, stalePlane, second},
-				},
-				Workers: report.Workers{Groups: []report.Group{
-					{Kind: "MachineDeployment", Name: name, Desired: number(2), Counts: report.MachineCounts{Total: 3, Stale: 1, Ghost: 1, Unknown: 1}, Machines: []report.Machine{ghost, stale, unknown}},
-				}},
-			},
-			{
-				Namespace: name, Name: name + "2", Provider: "aws", Nodes: report.Nodes{State: "denied", Error: name},
-				ControlPlane: report.ControlPlane{Kind: name, Name: name},
-				Workers: report.Workers{Groups: []report.Group{
-					{Kind: "MachineSet", Name: name, Desired: number(2), Counts: report.MachineCounts{Total: 3, Healthy: 1, Stale: 1, Ghost: 1}, Machines: []report.Machine{awsGhost, awsStale, awsLiving}},
-				}},
-			},
-		},
-		InfraMachines: []report.InfraMachine{{Instance: *vsphereVM(name, "55555555-5555-5555-5555-555555555555", 5), Reason: "CloneOf", Message: name}},
-		Scopes: []report.Scope{
-			{Provider: "vsphere", Endpoint: "vc.example", Account: name, Identity: vcenterID, State: "complete"},
-			{Provider: "aws", Endpoint: "ec2.us-east-1.amazonaws.com", Location: "us-east-1", Account: account, Identity: account, State: "partial", Error: &report.Fault{Reason: code.Reason(name), Message: name, Hint: name}},
-			{Provider: "vsphere", Endpoint: name, State: "failed", Error: &report.Fault{Reason: code.Reason(name), Message: name, Hint: name}},
-		},
-		Errors: []report.Error{{Message: name}},
-	}
-}
-
-// Of the management cluster that was backed up, and of the new one.
-const oldKubeSystem, newKubeSystem = "uid-of-the-old", "uid-of-the-new"
-
-var written = time.Date(2026, 11, 21, 4, 0, 0, 0, time.UTC)
-
-// group returns the first group of workers of the first cluster.
-func group(r *report.Report) *report.Group { return &r.Clusters[0].Workers.Groups[0] }
-
-// find returns the only machine of a status in the report's first cluster.
-func find(t *testing.T, r *report.Report, status code.Status, role report.Role) *report.Machine {
-	t.Helper()
-	for _, s := range sets(&r.Clusters[0]) {
-		for i := range s.machines {
-			if m := &s.machines[i]; m.Status == status && m.Role == role {
-				return m
-			}
-		}
-	}
-	t.Fatalf("no %s %s", status, role)
-	return nil
-}
-
-func allSteps(r *report.Report) []report.Step {
-	var out []report.Step
-	for i := range r.Clusters {
-		for _, s := range sets(&r.Clusters[i]) {
-			for j := range s.machines {
-				out = append(out, s.machines[j].Remediation...)
-			}
-		}
-	}
-	for i := range r.InfraMachines {
-		out = append(out, r.InfraMachines[i].Remediation...)
-	}
-	return out
-}
+func sample(name string) *report.Report { return plantest.Sample(name, described) }
 
 func commands[S Step | report.Step](steps []S) []string {
 	var out []string
@@ -160,29 +29,52 @@ func commands[S Step | report.Step](steps []S) []string {
 	return out
 }
 
-// destroys says that a command ends a VM.
-func destroys(command string) bool {
-	return slices.ContainsFunc([]string{"vm.destroy", "object.destroy", "vm.power -off", "terminate-instances", "stop-instances", "disk.rm", "delete-volume"}, func(word string) bool {
-		return strings.Contains(command, word)
-	})
-}
-
-func print(t *testing.T, format func(*strings.Builder) error) string {
-	t.Helper()
-	var b strings.Builder
-	if err := format(&b); err != nil {
-		t.Fatal(err)
+// everyStep returns each step of a plan: of findings, and of the restore as a whole.
+func everyStep(r *report.Report) []report.Step {
+	out := plantest.AllSteps(r)
+	for _, s := range New(r, providerTools).Sections {
+		for _, c := range s.Chapters {
+			out = append(out, plain(c.Steps)...)
+		}
 	}
-	return b.String()
+	return out
 }
 
-func asShell(t *testing.T, r *report.Report) string {
-	return print(t, func(b *strings.Builder) error { return Shell(b, New(r, providerTools)) })
+// planText returns all that a plan says and has run, in its order.
+func planText(p Plan) string {
+	out := slices.Concat(p.Answer, p.Unknown)
+	for _, r := range p.Checklist {
+		out = append(out, fmt.Sprint(r.Number, " ", r.Phase, " ", r.Cluster, ": ", r.What))
+	}
+	for _, v := range p.Variables {
+		out = append(out, v.Name+"="+v.Value, v.Meaning)
+	}
+	for _, s := range p.Sections {
+		out = append(out, sectionText(s))
+	}
+	return inOneRow(out)
 }
 
-// Most tests look for commands as single lines.
-func init() { widest = 1 << 20 }
+func sectionText(s Section) string {
+	out := []string{s.Title}
+	for _, c := range s.Chapters {
+		out = append(append(append(out, c.Title), c.Notes...), lines(c.Steps)...)
+		for _, b := range c.Batches {
+			out = append(out, b.Title, b.Note, b.Forecast)
+			for _, item := range b.Items {
+				out = append(out, item.Name, item.Detail, item.Forecast)
+				out = append(out, item.machines...)
+				for _, c := range slices.Concat(item.Commands...) {
+					out = append(out, c.Text())
+				}
+			}
+			out = append(out, lines(b.Steps)...)
+		}
+	}
+	return inOneRow(out)
+}
 
-func asMarkdown(t *testing.T, r *report.Report) string {
-	return print(t, func(b *strings.Builder) error { return Markdown(b, New(r, providerTools)) })
+// inOneRow joins texts, with one space between any two words.
+func inOneRow(texts []string) string {
+	return strings.Join(strings.Fields(strings.Join(texts, "\n")), " ")
 }

@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/plan/plantest"
 )
 
 // elsewhere are the reasons of an answer that are no step before a cluster is unpaused,
@@ -34,7 +35,7 @@ func TestAPoolIsScaledInOneStep(t *testing.T) {
 	} {
 		r := sample("alpha")
 		r.Clusters[1].Workers.Groups = append(r.Clusters[1].Workers.Groups,
-			report.Group{Kind: "MachinePool", Name: "mp-0", Pool: &report.Pool{State: code.Present, Desired: &two, Now: []string{ec2ID, ec2ID, ec2ID}}},
+			report.Group{Kind: "MachinePool", Name: "mp-0", Pool: &report.Pool{State: code.Present, Desired: &two, Now: []string{plantest.EC2ID, plantest.EC2ID, plantest.EC2ID}}},
 			report.Group{Kind: "MachinePool", Name: "mp-1", Pool: &report.Pool{State: code.Undecided}})
 		r.Summary.Answer = &report.SafeAnswer{Reasons: []report.AnswerReason{{Code: c.code, Message: "The pool of " + c.object + " is another", Objects: []string{c.object}}}}
 		n := 0
@@ -67,12 +68,12 @@ func TestAGroupIsScaledToWhatWasRestored(t *testing.T) {
 		"no form of an object": {func(g *report.Group) { g.Name = "md;0" }, false},
 	} {
 		r := sample("alpha")
-		g := group(r)
-		g.Kind, g.Name, g.Desired, g.Forecast = "MachineDeployment", "md-0", number(3), &report.GroupForecast{Replicas: report.Replicas{Recorded: 2, Created: 1}}
+		g := plantest.Group(r)
+		g.Kind, g.Name, g.Desired, g.Forecast = "MachineDeployment", "md-0", plantest.Number(3), &report.GroupForecast{Replicas: report.Replicas{Recorded: 2, Created: 1}}
 		c.change(g)
 		object := "MachineDeployment " + r.Clusters[0].Namespace + "/" + g.Name
 		r.Summary.Answer = &report.SafeAnswer{Reasons: []report.AnswerReason{{Code: code.MachinesMade, Message: object + " creates 1 machine", Objects: []string{object}}}}
-		text := asShell(t, r)
+		text := planText(New(r, providerTools))
 		at := strings.Index(text, `"machinesets.cluster.x-k8s.io/$S" --current-replicas=3 --replicas=2`)
 		if line := at >= 0 && strings.Contains(text[at:], "machinedeployments.cluster.x-k8s.io/md-0 --current-replicas=3 --replicas=2"); line != c.line {
 			t.Errorf("%s: a line is %v", name, line)
@@ -97,7 +98,7 @@ func TestStaleMachinesThatTheirOwnersDealWith(t *testing.T) {
 		code.RolledByOwner, code.DeletedByOwner, code.DeletedByMachineHealthCheck, code.Halted, code.ReplacedByMachineHealthCheck, code.NewInstanceCreated, code.OtherInstanceTaken,
 	} {
 		r := sample("alpha")
-		m := find(t, r, code.Stale, "worker")
+		m := plantest.Find(t, r, code.Stale, "worker")
 		m.Forecast = &report.MachineForecast{Outcome: outcome, Message: "because of it"}
 		steps := stepsOf(t, r, code.Stale, "worker")
 		if len(steps) == 0 {
@@ -124,7 +125,7 @@ func TestReasonsAboutInstancesHaveAStep(t *testing.T) {
 		{code.InstancesNeverJoin, code.Stale, "worker", func(m *report.Machine) string { return "Machine " + m.Namespace + "/" + m.Name }},
 	} {
 		r := sample("alpha")
-		m := find(t, r, c.status, c.role)
+		m := plantest.Find(t, r, c.status, c.role)
 		r.Summary.Answer = &report.SafeAnswer{Safe: code.No, Reasons: []report.AnswerReason{{Code: c.reason, Message: "it does so", Objects: []string{c.object(m)}}}}
 		var found []report.ToDo
 		for _, do := range ToDo(r, providerTools) {

@@ -15,6 +15,7 @@ import (
 	"drift-detector/infra/shell/shelltest"
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/plan/plantest"
 )
 
 // inOrder demands that lines holding these pieces come one after the other.
@@ -34,12 +35,12 @@ func inOrder(t *testing.T, lines []string, pieces ...string) {
 func stepsOf(t *testing.T, r *report.Report, status code.Status, role report.Role) []report.Step {
 	t.Helper()
 	Fill(r, providerTools)
-	return find(t, r, status, role).Remediation
+	return plantest.Find(t, r, status, role).Remediation
 }
 
 func TestGhostWorkerIsDrainedBeforeItsDisksAreSavedBeforeItIsDeleted(t *testing.T) {
 	r := sample("alpha")
-	group(r).Counts, group(r).Desired = report.MachineCounts{Total: 6, Healthy: 4, Ghost: 2}, number(4)
+	plantest.Group(r).Counts, plantest.Group(r).Desired = report.MachineCounts{Total: 6, Healthy: 4, Ghost: 2}, plantest.Number(4)
 	inOrder(t, commands(stepsOf(t, r, code.Ghost, "worker")),
 		"scale machinedeployments.cluster.x-k8s.io/alpha --current-replicas=4 --replicas=6", "drain node/alpha", "get volumeattachments", "device.info", "device.remove -vm VirtualMachine:vm-3 -keep",
 		"delete node/alpha", "vm.power -off", "vm.destroy VirtualMachine:vm-3")
@@ -47,7 +48,7 @@ func TestGhostWorkerIsDrainedBeforeItsDisksAreSavedBeforeItIsDeleted(t *testing.
 
 func TestOwnerThatWantsWhatRunsIsNotScaled(t *testing.T) {
 	r := sample("alpha")
-	group(r).Counts, group(r).Desired = report.MachineCounts{Total: 4, Healthy: 3, Ghost: 1}, number(4)
+	plantest.Group(r).Counts, plantest.Group(r).Desired = report.MachineCounts{Total: 4, Healthy: 3, Ghost: 1}, plantest.Number(4)
 	if text := strings.Join(commands(stepsOf(t, r, code.Ghost, "worker")), "\n"); strings.Contains(text, " scale ") {
 		t.Errorf("%s", text)
 	}
@@ -100,7 +101,7 @@ func TestEtcdIsAskedOnALivingNodeAlone(t *testing.T) {
 	}
 	// By what is left out the cluster could be known.
 	steps = stepsOf(t, r, code.Ghost, "control-plane")
-	if slices.ContainsFunc(commands(steps), destroys) || !strings.Contains(steps[0].Text, "without --ignore-healthy-resources") {
+	if slices.ContainsFunc(commands(steps), plantest.Destroys) || !strings.Contains(steps[0].Text, "without --ignore-healthy-resources") {
 		t.Errorf("%+v", steps)
 	}
 	p.Counts.Healthy = 0
@@ -115,7 +116,7 @@ func TestEtcdIsNotAskedOnANodeThatIsOff(t *testing.T) {
 	for _, status := range []code.Status{code.Stale, code.Ghost} {
 		r := sample("alpha")
 		p := &r.Clusters[0].ControlPlane
-		first := find(t, r, code.Healthy, "control-plane")
+		first := plantest.Find(t, r, code.Healthy, "control-plane")
 		first.Warnings, first.Node = off, "off"
 		p.Machines[3].Node = "living"
 		p.Machines, p.Counts.Healthy = append(p.Machines, p.Machines[3], p.Machines[3]), 4
@@ -125,7 +126,7 @@ func TestEtcdIsNotAskedOnANodeThatIsOff(t *testing.T) {
 		}
 		p.Machines, p.Counts.Healthy = p.Machines[:3], 1
 		steps = stepsOf(t, r, status, "control-plane")
-		if text := fmt.Sprint(steps); strings.Contains(text, "etcd-off") || slices.ContainsFunc(commands(steps), func(c string) bool { return destroys(c) || deletesMachine(c) }) {
+		if text := fmt.Sprint(steps); strings.Contains(text, "etcd-off") || slices.ContainsFunc(commands(steps), func(c string) bool { return plantest.Destroys(c) || deletesMachine(c) }) {
 			t.Errorf("%s, none runs: %s", status, text)
 		}
 		if text := fmt.Sprint(New(r, providerTools).Sections[2].Chapters[0].Steps); !strings.Contains(text, "Machine alpha does not run, and no other of the backup is known to: ETCD_POD has to name") {
@@ -154,7 +155,7 @@ func TestStaleControlPlaneWithoutAnyLivingOneIsNotDeleted(t *testing.T) {
 	p := &r.Clusters[0].ControlPlane
 	p.Machines, p.Counts = p.Machines[2:3], report.MachineCounts{Total: 1, Stale: 1}
 	Fill(r, providerTools)
-	for _, m := range []*report.Machine{&p.Machines[0], find(t, r, code.Stale, "worker")} {
+	for _, m := range []*report.Machine{&p.Machines[0], plantest.Find(t, r, code.Stale, "worker")} {
 		if c := commands(m.Remediation); len(c) > 0 {
 			t.Errorf("commands for a dead cluster: %q", c)
 		}
@@ -180,7 +181,7 @@ func TestWhoReplacesAStaleWorkerIsTheForecastsWord(t *testing.T) {
 		"":                             {report.Operator, true},
 	} {
 		r := sample("alpha")
-		find(t, r, code.Stale, "worker").Forecast = &report.MachineForecast{Outcome: code.Outcome(outcome)}
+		plantest.Find(t, r, code.Stale, "worker").Forecast = &report.MachineForecast{Outcome: code.Outcome(outcome)}
 		steps := stepsOf(t, r, code.Stale, "worker")
 		if steps[0].Who != want.who {
 			t.Errorf("%q: %s, want %s", outcome, steps[0].Who, want.who)
@@ -195,9 +196,9 @@ func TestWhoReplacesAStaleWorkerIsTheForecastsWord(t *testing.T) {
 func scaledDown(t *testing.T, healthy, stale int, desired int64) (*report.Report, *report.Group) {
 	t.Helper()
 	r := sample("alpha")
-	g := group(r)
-	one := *find(t, r, code.Stale, "worker")
-	g.Machines, g.Desired = nil, number(desired)
+	g := plantest.Group(r)
+	one := *plantest.Find(t, r, code.Stale, "worker")
+	g.Machines, g.Desired = nil, plantest.Number(desired)
 	g.Counts = report.MachineCounts{Total: healthy + stale, Healthy: healthy, Stale: stale}
 	for i := range stale {
 		m := one
@@ -277,10 +278,10 @@ func TestGroupOfAClusterClassIsScaledAtItsCluster(t *testing.T) {
 	g.Topology = "md-0"
 	Fill(down, providerTools)
 	up := sample("alpha")
-	h := group(up)
-	h.Topology, h.Counts, h.Desired = "md-0", report.MachineCounts{Total: 3, Healthy: 1, Ghost: 2}, number(2)
+	h := plantest.Group(up)
+	h.Topology, h.Counts, h.Desired = "md-0", report.MachineCounts{Total: 3, Healthy: 1, Ghost: 2}, plantest.Number(2)
 	Fill(up, providerTools)
-	for want, steps := range map[int][]report.Step{1: g.Machines[0].Remediation, 3: find(t, up, code.Ghost, "worker").Remediation} {
+	for want, steps := range map[int][]report.Step{1: g.Machines[0].Remediation, 3: plantest.Find(t, up, code.Ghost, "worker").Remediation} {
 		lines := commands(steps)
 		inOrder(t, lines, "get clusters.cluster.x-k8s.io/alpha", "INDEX='' # the number before md-0",
 			"patch clusters.cluster.x-k8s.io/alpha --type=json --patch='["+test+`name","value":"md-0"},`+test+`replicas","value":2},`+
@@ -341,7 +342,7 @@ func TestControlPlaneWithoutAMajorityIsRecoveredFirst(t *testing.T) {
 // What is powered off exists, and does not run.
 func TestCapacityCountsWhatExists(t *testing.T) {
 	r := sample("alpha")
-	group(r).Counts, group(r).Desired = report.MachineCounts{Total: 6, Healthy: 4, Ghost: 2}, number(4)
+	plantest.Group(r).Counts, plantest.Group(r).Desired = report.MachineCounts{Total: 6, Healthy: 4, Ghost: 2}, plantest.Number(4)
 	if text := stepsOf(t, r, code.Ghost, "worker")[0].Text; text != capacityFirst+atTheTopology(&set{}) {
 		t.Error(text)
 	}
@@ -349,8 +350,8 @@ func TestCapacityCountsWhatExists(t *testing.T) {
 
 func TestReplicasOfAnAutoscalerAreNotScaled(t *testing.T) {
 	r := sample("alpha")
-	g := group(r)
-	g.Counts, g.Desired = report.MachineCounts{Total: 6, Healthy: 4, Ghost: 2}, number(4)
+	g := plantest.Group(r)
+	g.Counts, g.Desired = report.MachineCounts{Total: 6, Healthy: 4, Ghost: 2}, plantest.Number(4)
 	g.Forecast = &report.GroupForecast{ManagedBy: "an autoscaler"}
 	steps := stepsOf(t, r, code.Ghost, "worker")
 	if !strings.Contains(steps[0].Text, "an autoscaler") || strings.Contains(strings.Join(commands(steps), "\n"), " scale ") {
@@ -360,8 +361,8 @@ func TestReplicasOfAnAutoscalerAreNotScaled(t *testing.T) {
 
 func TestDuplicateIDWarnsBeforeTheRestoreAndAfterIt(t *testing.T) {
 	r := sample("alpha")
-	m := find(t, r, code.Healthy, "control-plane")
-	m.Warnings, m.Others = []report.Warning{{Reason: "DuplicateID"}}, []report.Instance{*vsphereVM("copy", livingID, 9)}
+	m := plantest.Find(t, r, code.Healthy, "control-plane")
+	m.Warnings, m.Others = []report.Warning{{Reason: "DuplicateID"}}, []report.Instance{*plantest.VSphereVM("copy", plantest.LivingID, 9)}
 	steps := stepsOf(t, r, code.Healthy, "control-plane")
 	if len(steps) != 3 || steps[0].When != report.BeforeRestore || steps[2].When != report.AfterRestore {
 		t.Fatalf("%+v", steps)
@@ -393,28 +394,28 @@ func TestCopyGetsAnotherID(t *testing.T) {
 		return is(id, ref, "off") + ` && GOVC_URL="${VCENTER_1:?}" govc vm.change -vm VirtualMachine:` + ref + ` -uuid ` + become
 	}
 	r := sample("alpha")
-	m := find(t, r, code.Healthy, "control-plane")
-	m.Warnings, m.Others = []report.Warning{{Reason: "DuplicateID"}}, []report.Instance{*vsphereVM("copy", livingID, 9)}
+	m := plantest.Find(t, r, code.Healthy, "control-plane")
+	m.Warnings, m.Others = []report.Warning{{Reason: "DuplicateID"}}, []report.Instance{*plantest.VSphereVM("copy", plantest.LivingID, 9)}
 	Fill(r, providerTools)
-	if got := changes(t, m.Remediation); got != is(livingID, "vm-1", "on")+` && `+want("vm-9", livingID, `"${NEW_UUID:?}"`) {
+	if got := changes(t, m.Remediation); got != is(plantest.LivingID, "vm-1", "on")+` && `+want("vm-9", plantest.LivingID, `"${NEW_UUID:?}"`) {
 		t.Errorf("%s", got)
 	}
 
-	changed := *find(t, r, code.Unknown, "worker")
+	changed := *plantest.Find(t, r, code.Unknown, "worker")
 	other := changed.Instance.ID
 	for name, tt := range map[string]struct {
 		change func(m *report.Machine)
 		want   string
 	}{
-		"alone":          {func(*report.Machine) {}, `drift-detector recheck "${REPORT:?}" free ` + staleID + ` --at "${VCENTER_1:?}" && ` + want("vm-4", other, staleID)},
-		"id is taken":    {func(m *report.Machine) { m.ProviderID = "vsphere://" + livingID }, ""},
+		"alone":          {func(*report.Machine) {}, `drift-detector recheck "${REPORT:?}" free ` + plantest.StaleID + ` --at "${VCENTER_1:?}" && ` + want("vm-4", other, plantest.StaleID)},
+		"id is taken":    {func(m *report.Machine) { m.ProviderID = "vsphere://" + plantest.LivingID }, ""},
 		"id is no id":    {func(m *report.Machine) { m.ProviderID = "vsphere://x" }, ""},
 		"two candidates": {func(m *report.Machine) { m.Others = append(m.Others, m.Others[0]) }, ""},
 		"another reason": {func(m *report.Machine) { m.Reason = "AmbiguousMatch" }, ""},
 	} {
 		r := sample("alpha")
-		m := find(t, r, code.Unknown, "worker")
-		m.Reason, m.ProviderID, m.Others, m.Instance = "IdentityChanged", "vsphere://"+staleID, []report.Instance{*m.Instance}, nil
+		m := plantest.Find(t, r, code.Unknown, "worker")
+		m.Reason, m.ProviderID, m.Others, m.Instance = "IdentityChanged", "vsphere://"+plantest.StaleID, []report.Instance{*m.Instance}, nil
 		tt.change(m)
 		Fill(r, providerTools)
 		if got := changes(t, m.Remediation); got != tt.want {
@@ -437,8 +438,8 @@ func TestCopyIsDealtWithOnce(t *testing.T) {
 		"no warning":    {func(m *report.Machine) { m.Warnings = nil }, false},
 	} {
 		r := sample("alpha")
-		m := find(t, r, code.Healthy, "control-plane")
-		m.Warnings, m.Others = []report.Warning{{Reason: "DuplicateID"}}, []report.Instance{*vsphereVM("copy", livingID, 9)}
+		m := plantest.Find(t, r, code.Healthy, "control-plane")
+		m.Warnings, m.Others = []report.Warning{{Reason: "DuplicateID"}}, []report.Instance{*plantest.VSphereVM("copy", plantest.LivingID, 9)}
 		infra := &r.InfraMachines[0]
 		infra.Instance, infra.Reason = m.Others[0], "DuplicateID"
 		tt.change(m)
@@ -459,9 +460,9 @@ func TestCopyIsDealtWithOnce(t *testing.T) {
 // Which of two VMs is the machine is only known where a second key tells.
 func TestNoIDIsChangedWhereItIsNotKnownWhichIsTheCopy(t *testing.T) {
 	r := sample("alpha")
-	m := find(t, r, code.Unknown, "worker")
+	m := plantest.Find(t, r, code.Unknown, "worker")
 	m.Reason, m.Warnings = "AmbiguousMatch", []report.Warning{{Reason: "DuplicateID"}}
-	m.Others = []report.Instance{*vsphereVM("copy", m.Instance.ID, 9)}
+	m.Others = []report.Instance{*plantest.VSphereVM("copy", m.Instance.ID, 9)}
 	if got := changes(t, stepsOf(t, r, code.Unknown, "worker")); got != "" {
 		t.Error(got)
 	}
@@ -472,7 +473,7 @@ func TestSnapshotLeavesItsNodeWhole(t *testing.T) {
 		r := sample("alpha")
 		inOrder(t, commands(stepsOf(t, r, status, "control-plane")), "snapshot save /var/lib/etcd/before-restore.db", "debug node/alpha --image=busybox -- sleep 3600", "DEBUG_POD=''",
 			`COPY=etcd-ALPHA_ALPHA"$(date`, `exec "pod/${DEBUG_POD:?}" -- cat /host/var/lib/etcd/before-restore.db >"${COPY:?}")`, `= "$(cksum <"${COPY:?}")" || { echo 'stop: the copy is partial.`, `delete "pod/${DEBUG_POD:?}"`)
-		find(t, r, code.Healthy, "control-plane").Node = ""
+		plantest.Find(t, r, code.Healthy, "control-plane").Node = ""
 		inOrder(t, commands(stepsOf(t, r, status, "control-plane")), `exec pod/"${ETCD_POD:?}" -- etcdctl`, `debug "node/${ETCD_POD#etcd-}"`)
 	}
 }
@@ -491,7 +492,7 @@ func TestSnapshotIsReadByNobodyElse(t *testing.T) {
 			if !strings.Contains(s.Text, "It holds the cluster's Secrets") || !strings.Contains(s.Text, "remove it, and /var/lib/etcd/before-restore.db on the Node") {
 				t.Error(s.Text)
 			}
-			bin := install(t, "#!/bin/sh\necho secret\n")
+			bin := plantest.Install(t, "#!/bin/sh\necho secret\n")
 			cmd := exec.Command("sh", "-c", "umask 022; COPY=copy.db; CTX_ALPHA_ALPHA=x; DEBUG_POD=x; "+c+"; umask")
 			cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
 			out, err := cmd.CombinedOutput()
@@ -513,7 +514,7 @@ func TestInstanceLeavesItsAutoScalingGroup(t *testing.T) {
 	r := sample("alpha")
 	Fill(r, providerTools)
 	inOrder(t, commands(r.Clusters[1].Workers.Groups[0].Machines[0].Remediation), "autoscaling describe-auto-scaling-instances", "GROUP=''",
-		"vm "+ec2ID+" --at \"${AWS_1:?}\" --region=us-east-1 && aws --profile \"${AWS_1:?}\" --region=us-east-1 autoscaling detach-instances --instance-ids="+ec2ID+" --auto-scaling-group-name \"${GROUP:?}\" --should-decrement-desired-capacity", "stop-instances")
+		"vm "+plantest.EC2ID+" --at \"${AWS_1:?}\" --region=us-east-1 && aws --profile \"${AWS_1:?}\" --region=us-east-1 autoscaling detach-instances --instance-ids="+plantest.EC2ID+" --auto-scaling-group-name \"${GROUP:?}\" --should-decrement-desired-capacity", "stop-instances")
 }
 
 // foretold gives a machine a forecast, if any, and its VM a state.
@@ -529,7 +530,7 @@ func forecastOf(outcome, state string) func(*report.Report, *report.Machine) {
 // What CAPV does not start, or not in time, has a line that does.
 func TestPoweredOffIsStarted(t *testing.T) {
 	start := func(c string) bool {
-		return strings.Contains(c, "vm.power -on VirtualMachine:vm-1") || strings.Contains(c, "ec2 start-instances --instance-ids="+ec2ID)
+		return strings.Contains(c, "vm.power -on VirtualMachine:vm-1") || strings.Contains(c, "ec2 start-instances --instance-ids="+plantest.EC2ID)
 	}
 	for name, tt := range map[string]struct {
 		change func(*report.Report, *report.Machine)
@@ -562,10 +563,10 @@ func TestPoweredOffIsStarted(t *testing.T) {
 	} {
 		r := sample("alpha")
 		p := &r.Clusters[0].ControlPlane
-		second := *find(t, r, code.Healthy, "control-plane")
-		second.Instance = vsphereVM("second", copyID, 9)
+		second := *plantest.Find(t, r, code.Healthy, "control-plane")
+		second.Instance = plantest.VSphereVM("second", plantest.CopyID, 9)
 		p.Machines = append(p.Machines, second)
-		m := find(t, r, code.Healthy, "control-plane")
+		m := plantest.Find(t, r, code.Healthy, "control-plane")
 		m.Warnings = []report.Warning{{Reason: "PoweredOff"}}
 		tt.change(r, m)
 		Fill(r, providerTools)
@@ -602,12 +603,12 @@ func TestPowerOnIsLeftToControllersOnlyAsForeseen(t *testing.T) {
 	} {
 		r := sample("alpha")
 		c := &r.Clusters[0]
-		m := find(t, r, code.Healthy, "control-plane")
+		m := plantest.Find(t, r, code.Healthy, "control-plane")
 		m.Warnings = []report.Warning{{Reason: "PoweredOff"}}
 		tt.change(r, m)
 		c.ControlPlane.Kind, c.ControlPlane.Machines, c.Workers.Groups = "", []report.Machine{*m}, nil
 		r.Clusters, r.InfraMachines = r.Clusters[:1], nil
-		text := asMarkdown(t, r)
+		text := planText(New(r, providerTools))
 		if strings.Contains(text, "powers its VM on as soon as it is adopted") != tt.left {
 			t.Errorf("%s: says that CAPV powers it on: %v", name, !tt.left)
 		}
@@ -628,7 +629,7 @@ func TestEveryReasonHasWordsOfItsOwn(t *testing.T) {
 			continue
 		}
 		r := sample("alpha")
-		find(t, r, code.Unknown, "worker").Reason = reason
+		plantest.Find(t, r, code.Unknown, "worker").Reason = reason
 		s := stepsOf(t, r, code.Unknown, "worker")
 		want := cmp.Or(newPlanner(r, providerTools).remedy("vsphere", reason), row.Plan)
 		if len(s) != 1 || s[0].Text != want || s[0].When != report.BeforeRestore {
@@ -636,7 +637,7 @@ func TestEveryReasonHasWordsOfItsOwn(t *testing.T) {
 		}
 	}
 	r := sample("alpha")
-	find(t, r, code.Unknown, "worker").Reason = "OfALaterRelease"
+	plantest.Find(t, r, code.Unknown, "worker").Reason = "OfALaterRelease"
 	if s := stepsOf(t, r, code.Unknown, "worker"); len(s) != 1 || !strings.Contains(s[0].Text, "could not be decided") {
 		t.Errorf("an unknown reason: %+v", s)
 	}
@@ -674,9 +675,9 @@ func TestWarningsOfHealthyMachines(t *testing.T) {
 	} {
 		r := sample("alpha")
 		r.Clusters[0].Provider = tt.provider
-		second := *find(t, r, code.Healthy, "control-plane")
+		second := *plantest.Find(t, r, code.Healthy, "control-plane")
 		r.Clusters[0].ControlPlane.Machines = append(r.Clusters[0].ControlPlane.Machines, second)
-		m := find(t, r, code.Healthy, "control-plane")
+		m := plantest.Find(t, r, code.Healthy, "control-plane")
 		m.Warnings, m.Forecast = []report.Warning{{Reason: code.Reason(tt.reason)}}, &report.MachineForecast{Outcome: code.Outcome(tt.outcome)}
 		s := stepsOf(t, r, code.Healthy, "control-plane")
 		if len(s) == 0 || !strings.Contains(s[0].Text, tt.want) || s[0].Who != tt.who {
@@ -685,9 +686,9 @@ func TestWarningsOfHealthyMachines(t *testing.T) {
 	}
 	for as, want := range map[string]string{"": "--as leave --by", "leave": "do not delete what was restored of it"} { // of a worker whose Machine is missing
 		r := sample("alpha")
-		g := group(r)
+		g := plantest.Group(r)
 		g.Machines = append(g.Machines, report.Machine{
-			Namespace: "alpha", Name: "w-9", Status: code.Healthy, Instance: vsphereVM("w-9", "42", 9),
+			Namespace: "alpha", Name: "w-9", Status: code.Healthy, Instance: plantest.VSphereVM("w-9", "42", 9),
 			Warnings: []report.Warning{{Reason: code.MachineMissing}}, Forecast: &report.MachineForecast{Outcome: code.OrphanedAndReplaced},
 		})
 		if as != "" {

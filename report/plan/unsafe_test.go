@@ -2,62 +2,26 @@ package plan
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/plan/plantest"
 )
 
 // Each test of this file holds one point of what was found wrong in plans, by its
 // number, and its siblings in other providers and commands.
 
-// outcomeOf is what became of one line.
-type outcomeOf struct {
-	ok      bool
-	calls   []string
-	printed string
-}
-
-func (o outcomeOf) did(piece string) bool {
-	return slices.ContainsFunc(o.calls, func(c string) bool { return strings.Contains(c, piece) })
-}
-
-// try runs a line with stand-ins of all programs. What they answer is that of answers,
-// unless one of the cases given here comes first.
-func try(t *testing.T, line string, cases ...string) outcomeOf {
-	t.Helper()
-	text := "#!/bin/sh\necho \"${0##*/} $*\" >>\"$RECORD\"\n"
-	if len(cases) > 0 {
-		text += "case \"${0##*/} $*\" in\n" + strings.Join(cases, "\n") + "\nesac\n"
-	}
-	bin := install(t, text+answers)
-	record := filepath.Join(t.TempDir(), "record")
-	cmd := exec.Command("sh", "-c", filled+"MEMBER_ID=filled TARGET_GROUP=filled DISK=filled VOLUME=filled GROUP=filled NEW_UUID=filled\n"+line)
-	cmd.Dir = t.TempDir()
-	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "RECORD="+record, "SAMPLE=alpha")
-	out, err := cmd.CombinedOutput()
-	calls, _ := os.ReadFile(record) // absent when nothing was called
-	return outcomeOf{err == nil, strings.Split(strings.TrimSpace(string(calls)), "\n"), string(out)}
-}
-
 // linesWith returns the commands of a report's findings that hold a piece of text.
 func linesWith(r *report.Report, piece string) []string {
 	Fill(r, providerTools)
-	return slices.DeleteFunc(commands(allSteps(r)), func(c string) bool { return !strings.Contains(c, piece) })
+	return slices.DeleteFunc(commands(plantest.AllSteps(r)), func(c string) bool { return !strings.Contains(c, piece) })
 }
 
-// planLines returns all commands of a plan, planText is all that it says.
+// planLines returns all commands of a plan.
 func planLines(r *report.Report) []string { return commands(everyStep(r)) }
-
-func planText(t *testing.T, r *report.Report) string {
-	t.Helper()
-	return strings.Join(strings.Fields(strings.ReplaceAll(asShell(t, r), "\n##", " ")), " ")
-}
 
 // A VM of which a person says that it is no machine is none of a cluster that is gone.
 func TestAVMThatIsNoMachineKeepsNoClusterIn(t *testing.T) {
@@ -65,7 +29,7 @@ func TestAVMThatIsNoMachineKeepsNoClusterIn(t *testing.T) {
 		r := deleted()
 		vm := &r.InfraMachines[0]
 		vm.Cluster, vm.Candidates, vm.Confirmed = "", []string{"other/other", "alpha/alpha"}, &report.Confirmed{As: as}
-		if got := strings.Contains(planText(t, r), "notin (alpha)"); got != out {
+		if got := strings.Contains(planText(New(r, providerTools)), "notin (alpha)"); got != out {
 			t.Errorf("%s: left out %v", as, got)
 		}
 	}
@@ -78,7 +42,7 @@ func TestNoMachineExistsIsNotSaidWhileNamesakesLive(t *testing.T) {
 		"a namesake of the control plane": func(r *report.Report) {
 			m := &r.Clusters[0].ControlPlane.Machines[0]
 			m.Warnings = []report.Warning{{Reason: "SameNameElsewhere"}}
-			m.Others = []report.Instance{*vsphereVM("restored", livingID, 9)}
+			m.Others = []report.Instance{*plantest.VSphereVM("restored", plantest.LivingID, 9)}
 		},
 		"a VM that may be of the cluster": func(r *report.Report) {
 			r.InfraMachines[0].Cluster, r.InfraMachines[0].Instance.Path = "alpha/alpha", "/DC/vm/restored"
@@ -94,7 +58,7 @@ func TestNoMachineExistsIsNotSaidWhileNamesakesLive(t *testing.T) {
 		r := deleted()
 		r.Clusters[0].Forecast.Notes = []report.Note{{Code: "ControlPlaneGone", Message: "No machine of its control plane exists. Leave it out of the restore"}}
 		change(r)
-		text := planText(t, r)
+		text := planText(New(r, providerTools))
 		for _, not := range []string{"No machine of its control plane exists", "No machine of the control plane exists", "If the cluster was deleted after the backup, leave it out", "no machine of these exists", "notin (alpha)"} {
 			if strings.Contains(text, not) {
 				t.Errorf("%s: it says %q", name, not)
@@ -120,7 +84,7 @@ func TestALostControlPlaneIsNotLeftToAHealthCheck(t *testing.T) {
 	r := deleted()
 	m := &r.Clusters[0].ControlPlane.Machines[0]
 	m.Forecast.Outcome, m.Forecast.Message = code.ReplacedByMachineHealthCheck, "KubeadmControlPlane creates another, with an empty etcd"
-	text := planText(t, r)
+	text := planText(New(r, providerTools))
 	if !strings.Contains(text, "Keep the cluster paused until that is decided: KubeadmControlPlane creates another, with an empty etcd.") || strings.Contains(text, "Watch, and do nothing") {
 		t.Error(text)
 	}
@@ -131,8 +95,8 @@ func TestALostControlPlaneIsNotLeftToAHealthCheck(t *testing.T) {
 func TestTheLivingCopyIsNeverPoweredOffOrRenamed(t *testing.T) {
 	arrange := func(machine, copied string) (*report.Report, *report.Machine) {
 		r := sample("alpha")
-		m := find(t, r, code.Healthy, "control-plane")
-		other := *vsphereVM("copy", livingID, 9)
+		m := plantest.Find(t, r, code.Healthy, "control-plane")
+		other := *plantest.VSphereVM("copy", plantest.LivingID, 9)
 		m.Instance.State, other.State = machine, copied
 		m.Warnings, m.Others = []report.Warning{{Reason: "DuplicateID"}}, []report.Instance{other}
 		if machine != "poweredOn" {
@@ -157,18 +121,18 @@ func TestTheLivingCopyIsNeverPoweredOffOrRenamed(t *testing.T) {
 	r, m := arrange("poweredOn", "poweredOff")
 	Fill(r, providerTools)
 	line := changes(t, m.Remediation)
-	for _, c := range []string{stops(" vm " + livingID + " vm-1 --state=on "), stops(" vm " + livingID + " vm-9 --state=off ")} {
-		if o := try(t, line, c); o.did("vm.change") {
-			t.Errorf("%s: %q", c, o.calls)
+	for _, c := range []string{plantest.Stops(" vm " + plantest.LivingID + " vm-1 --state=on "), plantest.Stops(" vm " + plantest.LivingID + " vm-9 --state=off ")} {
+		if o := plantest.Try(t, line, c); o.Did("vm.change") {
+			t.Errorf("%s: %q", c, o.Calls)
 		}
 	}
-	if o := try(t, line); !o.did("vm.change -vm VirtualMachine:vm-9") || o.did("vm.change -vm VirtualMachine:vm-1") {
-		t.Errorf("%q", o.calls)
+	if o := plantest.Try(t, line); !o.Did("vm.change -vm VirtualMachine:vm-9") || o.Did("vm.change -vm VirtualMachine:vm-1") {
+		t.Errorf("%q", o.Calls)
 	}
 	// A copy in a place that is known, of a machine in one that is not.
 	r, m = arrange("poweredOn", "poweredOff")
 	m.Others[0].Scope = "vsphere vc2.example"
-	r.Scopes[2], r.Scopes[0].Identity = report.Scope{Provider: "vsphere", Endpoint: "vc2.example", Identity: vcenterID}, ""
+	r.Scopes[2], r.Scopes[0].Identity = report.Scope{Provider: "vsphere", Endpoint: "vc2.example", Identity: plantest.VCenterID}, ""
 	if got := linesWith(r, "vm.change"); len(got) > 0 {
 		t.Errorf("%q", got)
 	}
@@ -179,7 +143,7 @@ func TestTheLivingCopyIsNeverPoweredOffOrRenamed(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	// FindByUuid of CAPV looks in one datacenter, CAPA in one account.
-	if text := planText(t, sample("alpha")); strings.Contains(text, "destroys every VM") || strings.Contains(text, "every VM with") || !strings.Contains(text, "CAPV destroy every VM of its datacenter that has its id") || !strings.Contains(text, "CAPA terminate the instance that has its id") {
+	if text := planText(New(sample("alpha"), providerTools)); strings.Contains(text, "destroys every VM") || strings.Contains(text, "every VM with") || !strings.Contains(text, "CAPV destroy every VM of its datacenter that has its id") || !strings.Contains(text, "CAPA terminate the instance that has its id") {
 		t.Error("the plan says that every VM with an id is destroyed, wherever it is")
 	}
 }
@@ -192,8 +156,8 @@ func TestToolsAndNamespacesAreNotAssumed(t *testing.T) {
 	if !slices.Contains(first.Commands, "govc version -require 0.46.0") || !strings.Contains(first.Text, "0.46.0") {
 		t.Errorf("%+v", first)
 	}
-	if !slices.Contains(first.Commands, `drift-detector recheck "${REPORT:?}" place `+vcenterID+` --at "${VCENTER_1:?}"`) ||
-		!slices.Contains(first.Commands, `drift-detector recheck "${REPORT:?}" place `+account+` --at "${AWS_1:?}" --region=us-east-1`) {
+	if !slices.Contains(first.Commands, `drift-detector recheck "${REPORT:?}" place `+plantest.VCenterID+` --at "${VCENTER_1:?}"`) ||
+		!slices.Contains(first.Commands, `drift-detector recheck "${REPORT:?}" place `+plantest.Account+` --at "${AWS_1:?}" --region=us-east-1`) {
 		t.Errorf("the places are not looked at first: %+v", first)
 	}
 	velero := 0
@@ -211,8 +175,10 @@ func TestToolsAndNamespacesAreNotAssumed(t *testing.T) {
 	if velero < 4 {
 		t.Errorf("%d lines are for Velero", velero)
 	}
-	if text := asMarkdown(t, r); !strings.Contains(text, `export VELERO_NAMESPACE="${VELERO_NAMESPACE:-velero}" # `) || !strings.Contains(text, "OADP uses openshift-adp") {
-		t.Error("the namespace is not set at the top")
+	if !slices.ContainsFunc(New(r, providerTools).Variables, func(v Variable) bool {
+		return v.Name == "VELERO_NAMESPACE" && v.Value == "velero" && strings.Contains(v.Meaning, "OADP uses openshift-adp")
+	}) {
+		t.Error("the namespace is no variable")
 	}
 }
 
@@ -221,7 +187,7 @@ func TestTheNodeListIsAskedForOnlyWhereItWasNotRead(t *testing.T) {
 	for state, want := range map[string]bool{"read": false, "skipped": true, "denied": true} {
 		r := sample("alpha")
 		r.Clusters[0].Nodes.State = state
-		find(t, r, code.Ghost, "worker").Evidence = []report.Evidence{{Kind: "name", Strength: "medium"}}
+		plantest.Find(t, r, code.Ghost, "worker").Evidence = []report.Evidence{{Kind: "name", Strength: "medium"}}
 		if text := fmt.Sprint(stepsOf(t, r, code.Ghost, "worker")); strings.Contains(text, "with the Node list the evidence becomes strong") != want {
 			t.Errorf("%s: %s", state, text)
 		}

@@ -14,6 +14,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/plan/plantest"
 	looking "drift-detector/report/recheck"
 )
 
@@ -130,8 +131,8 @@ func (x things) world(r *report.Report) *world {
 	if x.gone {
 		w.members, w.nodes = nil, nil
 	}
-	if began := written.Add(x.later).Format(time.RFC3339); !x.gone {
-		w.backups = `{"kind":"List","items":[{"kind":"Backup","metadata":{"name":"BACKUP"},"status":{"phase":"Completed","startTimestamp":"` + began + `","completionTimestamp":"` + written.Add(x.later+2*time.Minute).Format(time.RFC3339) + `","progress":{"itemsBackedUp":` + fmt.Sprint(588+x.more) + `}}}]}`
+	if began := plantest.Written.Add(x.later).Format(time.RFC3339); !x.gone {
+		w.backups = `{"kind":"List","items":[{"kind":"Backup","metadata":{"name":"BACKUP"},"status":{"phase":"Completed","startTimestamp":"` + began + `","completionTimestamp":"` + plantest.Written.Add(x.later+2*time.Minute).Format(time.RFC3339) + `","progress":{"itemsBackedUp":` + fmt.Sprint(588+x.more) + `}}}]}`
 	}
 	w.newOne = func(filled bool) string { return x.newOne(w, pl, filled) }
 	w.object = func(context, resource, name string) string {
@@ -141,7 +142,7 @@ func (x things) world(r *report.Report) *world {
 		kind, _, _ := strings.Cut(resource, ".")
 		switch text, _ := json.Marshal(x.modifier); {
 		case kind == "namespaces":
-			return `{"kind":"Namespace","metadata":{"name":"` + name + `","uid":"` + map[bool]string{true: oldKubeSystem, false: newKubeSystem}[(context == oldManagement) != x.switched] + `"}}`
+			return `{"kind":"Namespace","metadata":{"name":"` + name + `","uid":"` + map[bool]string{true: plantest.OldKubeSystem, false: plantest.NewKubeSystem}[(context == oldManagement) != x.switched] + `"}}`
 		case kind == "configmaps":
 			return `{"kind":"ConfigMap","metadata":{"name":"` + name + `"},"data":{"modifiers.yaml":` + string(text) + `}}`
 		}
@@ -255,7 +256,7 @@ func (w *world) run(t *testing.T, line string) (changes []string, stopped error)
 			if strings.Contains(piece, " endpoint health") && !w.majority {
 				return changes, fmt.Errorf("etcd has no majority")
 			}
-			if slices.ContainsFunc(changing, func(word string) bool { return strings.Contains(piece+" ", word) }) {
+			if slices.ContainsFunc(plantest.Changing, func(word string) bool { return strings.Contains(piece+" ", word) }) {
 				changes = append(changes, piece)
 			}
 			continue

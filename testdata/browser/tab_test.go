@@ -24,6 +24,7 @@ import (
 	"drift-detector/report"
 	"drift-detector/report/html"
 	"drift-detector/report/plan"
+	"drift-detector/report/plan/runbook"
 )
 
 // browser is the context of the one Chromium of all tests, or nil when the
@@ -130,7 +131,7 @@ func written(t *testing.T, r *report.Report) string {
 		t.Fatal(err)
 	}
 	p := plan.New(r, nil) // tools of providers would need all that the program links
-	if err := html.WriteWith(f, r, plan.Page(p)); err != nil {
+	if err := html.WriteWith(f, r, runbook.Page(p)); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {

@@ -1,4 +1,4 @@
-package plan
+package runbook
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 
 	"drift-detector/internal/terminal"
 	"drift-detector/report/html"
+	"drift-detector/report/plan"
+	"drift-detector/report/plan/plantest"
 	"drift-detector/report/reporttest"
 )
 
@@ -40,8 +42,8 @@ func blocksOf(b *html.Runbook) [][]string {
 func TestRunbookOfThePage(t *testing.T) {
 	blocks := 0
 	for seed := range uint64(60) {
-		r := anyPlan(seed)
-		p := New(r, providerTools)
+		r := plantest.AtRandom(sample("alpha"), seed)
+		p := plan.New(r, providerTools)
 		var md strings.Builder
 		if err := Markdown(&md, p); err != nil {
 			t.Fatal(err)
@@ -65,7 +67,7 @@ func TestRunbookOfThePage(t *testing.T) {
 	}
 	for _, hostile := range append([]string{"sample"}, reporttest.Hostile...) {
 		r := sample(hostile)
-		p := New(r, providerTools)
+		p := plan.New(r, providerTools)
 		var page bytes.Buffer
 		if err := html.WriteWith(&page, r, Page(p)); err != nil {
 			t.Fatal(err)

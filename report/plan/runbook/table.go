@@ -1,4 +1,4 @@
-package plan
+package runbook
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/internal/english"
 	"drift-detector/internal/terminal"
+	"drift-detector/report/plan"
 )
 
 // Look says where the table of a plan appears, and what can be typed there.
@@ -26,7 +27,7 @@ const narrowTable = 60
 
 // Table writes what there is to do, one row for each step, and how to go on. It returns the
 // first error of the writer.
-func Table(w io.Writer, p Plan, look Look) error {
+func Table(w io.Writer, p plan.Plan, look Look) error {
 	var b bytes.Buffer
 	t := terminal.NewPrinter(&b, look.Width, look.Color)
 	width := max(cmp.Or(look.Width, 80), terminal.Narrowest)
@@ -119,7 +120,7 @@ const mostUnknown = 3
 // command is what to type next, and what for.
 type command struct{ line, why string }
 
-func (look *Look) next(p Plan) []command {
+func (look *Look) next(p plan.Plan) []command {
 	first := 1
 	if len(p.Checklist) > 0 {
 		first = p.Checklist[0].Number
@@ -133,7 +134,7 @@ func (look *Look) next(p Plan) []command {
 }
 
 // fits returns how many steps have room in so many rows: one at least.
-func fits(steps []Row, room int) int {
+func fits(steps []plan.Row, room int) int {
 	used, phase := -1, "" // the first title has no empty row above it
 	for i, r := range steps {
 		if r.Phase != phase {
@@ -148,7 +149,7 @@ func fits(steps []Row, room int) int {
 	return len(steps)
 }
 
-func titleOf(p *Plan, phase string) string {
+func titleOf(p *plan.Plan, phase string) string {
 	for _, s := range p.Sections {
 		if s.Phase == phase {
 			return s.Title
@@ -158,7 +159,7 @@ func titleOf(p *Plan, phase string) string {
 }
 
 // clusterWord returns the first of the clusters of a row.
-func clusterWord(r Row) string {
+func clusterWord(r plan.Row) string {
 	first, _, more := strings.Cut(cmp.Or(r.Cluster, "all"), ", ")
 	if more {
 		first += ", …"
@@ -178,7 +179,7 @@ func fitted(what string, room int) string {
 }
 
 // count returns how many machines a row is about, as a word.
-func count(r Row) string {
+func count(r plan.Row) string {
 	if r.Machines == 0 {
 		return ""
 	}

@@ -1,16 +1,17 @@
-package plan
+package runbook
 
 import (
 	"fmt"
 
 	"drift-detector/report"
 	"drift-detector/report/html"
+	"drift-detector/report/plan"
 )
 
 // Page returns the plan as the HTML page of its report has it.
-func Page(p Plan) *html.Runbook {
+func Page(p plan.Plan) *html.Runbook {
 	b := &html.Runbook{Unknown: p.Unknown, Copying: howToCopy, Variables: variableLines(p.Variables)}
-	w := webPage{memory{said: map[string]string{}}, map[int]Row{}}
+	w := webPage{memory{said: map[string]string{}}, map[int]plan.Row{}}
 	for _, r := range p.Rows() {
 		w.rows[r.Number] = r
 	}
@@ -29,7 +30,7 @@ func Page(p Plan) *html.Runbook {
 // webPage is a runbook in the page of a report.
 type webPage struct {
 	memory
-	rows map[int]Row // by number
+	rows map[int]plan.Row // by number
 }
 
 // step returns the step of a number, without what is done in it.
@@ -38,7 +39,7 @@ func (w *webPage) step(number int) html.RunbookStep {
 	return html.RunbookStep{Number: r.Number, Title: r.What, Cluster: r.Cluster, Machines: r.Machines}
 }
 
-func (w *webPage) chapter(c *Chapter) html.RunbookChapter {
+func (w *webPage) chapter(c *plan.Chapter) html.RunbookChapter {
 	w.copied = map[string]string{}
 	out := html.RunbookChapter{Title: c.Title, Notes: c.Notes}
 	for i := range c.Steps {
@@ -58,7 +59,7 @@ func (w *webPage) chapter(c *Chapter) html.RunbookChapter {
 	return out
 }
 
-func (w *webPage) batch(b *Batch) html.RunbookStep {
+func (w *webPage) batch(b *plan.Batch) html.RunbookStep {
 	f, s := fold(b), w.step(b.Number)
 	s.Pick, s.Lead = texts(f.pick), f.lead(w.forecast(b.Forecast, b.Outcome, fmt.Sprint(b.Number)))
 	for _, item := range f.shown() {
@@ -78,7 +79,7 @@ func (w *webPage) batch(b *Batch) html.RunbookStep {
 	return s
 }
 
-func (w *webPage) do(label string, s *Step, text string, blocks []block) html.RunbookDo {
+func (w *webPage) do(label string, s *plan.Step, text string, blocks []block) html.RunbookDo {
 	out := html.RunbookDo{Label: label, Text: text, Controllers: s.Who == report.Controller, As: w.sameAs(label, blocks)}
 	if out.As != "" {
 		return out

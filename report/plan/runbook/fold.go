@@ -1,4 +1,4 @@
-package plan
+package runbook
 
 import (
 	"fmt"
@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"drift-detector/infra/shell"
+	"drift-detector/report/plan"
 )
 
 // folded is how a batch is printed: the commands of each step once, with variables
 // where those of the items differ.
 type folded struct {
-	*Batch
+	*plan.Batch
 	blocks [][]block       // per step
 	pick   []shell.Command // a function that sets the variables for the item of a number; none when nothing needs them
 	serial []int           // the steps that are for one item at a time
@@ -30,7 +31,7 @@ type block struct {
 // variables that a function sets. The variables end in the number of the
 // batch, so that a line of another step can't take them. Otherwise each item has
 // its own commands.
-func fold(b *Batch) *folded {
+func fold(b *plan.Batch) *folded {
 	out := &folded{Batch: b, blocks: make([][]block, len(b.Steps))}
 	v := variables{batch: b, set: make([][]string, len(b.Items))}
 	for n := range b.Steps {
@@ -63,7 +64,7 @@ func fold(b *Batch) *folded {
 
 // apart returns the commands of a step where items have nothing in common: once for all
 // that have the same.
-func apart(b *Batch, n int) []block {
+func apart(b *plan.Batch, n int) []block {
 	var out []block
 	names, at := [][]string{}, map[string]int{}
 	for _, item := range b.Items {
@@ -86,7 +87,7 @@ func apart(b *Batch, n int) []block {
 
 // commandsOf returns the commands of each item at a step, nil when one has none that
 // others have.
-func commandsOf(b *Batch, n int) [][]shell.Command {
+func commandsOf(b *plan.Batch, n int) [][]shell.Command {
 	var out [][]shell.Command
 	for _, item := range b.Items {
 		if len(item.Commands) > n && len(item.Commands[n]) > 0 {
@@ -98,7 +99,7 @@ func commandsOf(b *Batch, n int) [][]shell.Command {
 
 // variables are those of a batch: what tells its items apart in commands.
 type variables struct {
-	batch *Batch
+	batch *plan.Batch
 	names []string
 	byKey map[string]string // name, by the values of all items
 	set   [][]string        // assignments, per item
@@ -132,7 +133,7 @@ func (v *variables) name(values []string, names bool) (string, bool) {
 	quoted := make([]string, len(values))
 	for i, value := range values {
 		if names {
-			if !IsContext(value) {
+			if !plan.IsContext(value) {
 				return "", false
 			}
 			quoted[i] = shell.Line(shell.Variable(value)).Text()

@@ -1,4 +1,4 @@
-package plan
+package runbook
 
 import (
 	"fmt"
@@ -8,10 +8,11 @@ import (
 	"drift-detector/internal/english"
 	"drift-detector/report"
 	"drift-detector/report/outline"
+	"drift-detector/report/plan"
 )
 
 // title says which part of the plan this is.
-func title(p *Plan) string {
+func title(p *plan.Plan) string {
 	if of := p.Of.String(); of != "" {
 		return ": " + of
 	}
@@ -19,7 +20,7 @@ func title(p *Plan) string {
 }
 
 // lead returns what is at the top.
-func lead(p *Plan) []string {
+func lead(p *plan.Plan) []string {
 	switch {
 	case p.Of.Step != 0:
 		return []string{fmt.Sprintf("Step %d of %d. None of these commands has been run.", p.Of.Step, p.Total)}
@@ -34,7 +35,7 @@ func lead(p *Plan) []string {
 
 // due returns the list of what is to be done, as every format of the report has it: in a part of the
 // plan what its steps are about.
-func due(p *Plan) []string {
+func due(p *plan.Plan) []string {
 	numbers := map[int]bool{}
 	for _, r := range p.Checklist {
 		numbers[r.Number] = true
@@ -57,7 +58,7 @@ const mostShown = 10
 
 // shown returns the items that are listed: all where a step needs the line of one, or
 // says numbers of the list.
-func (f *folded) shown() []Item {
+func (f *folded) shown() []plan.Item {
 	if len(f.Items) > mostShown && f.pick == nil && !f.loops {
 		return f.Items[:mostShown]
 	}
@@ -95,7 +96,7 @@ func (f *folded) lead(forecast string) string {
 }
 
 // says returns what is said of an item behind its name.
-func says(i *Item, forecast string) string {
+func says(i *plan.Item, forecast string) string {
 	text := ""
 	if i.Detail != "" {
 		text = ": " + i.Detail

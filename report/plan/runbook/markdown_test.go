@@ -1,4 +1,4 @@
-package plan
+package runbook
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/plan"
+	"drift-detector/report/plan/plantest"
 	"drift-detector/report/reporttest"
 )
 
@@ -53,11 +55,11 @@ func fences(text string) [][]string {
 // values in.
 func paste(t *testing.T, blocks [][]string, behaviour string) []string {
 	t.Helper()
-	bin := install(t, "#!/bin/sh\necho \"${0##*/} $*\" >>\"$RECORD\"\n"+behaviour)
+	bin := plantest.Install(t, "#!/bin/sh\necho \"${0##*/} $*\" >>\"$RECORD\"\n"+behaviour)
 	calls := make([]string, len(blocks))
 	for i, block := range blocks {
 		record := filepath.Join(t.TempDir(), "record")
-		cmd := exec.Command("sh", writeScript(t, unset.ReplaceAllString(filled+strings.Join(block, "\n"), "$1='filled'")))
+		cmd := exec.Command("sh", writeScript(t, unset.ReplaceAllString(plantest.Filled+strings.Join(block, "\n"), "$1='filled'")))
 		cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "RECORD="+record, "SAMPLE=alpha")
 		_ = cmd.Run() // that it fails is what some of them are scripted to
 		data, err := os.ReadFile(record)
@@ -69,15 +71,18 @@ func paste(t *testing.T, blocks [][]string, behaviour string) []string {
 	return calls
 }
 
-// filled sets the variables that are at the top of a runbook, and those that
-// another fence of the same item asks for.
-var filled = func() string {
-	text := ""
-	for _, name := range []string{"REPORT", "MGMT", "OLD_MGMT", "BACKUP", "RESTORE", "VELERO_NAMESPACE", "ETCD_POD", "VCENTER_1", "VCENTER_2", "AWS_1", "CTX_ALPHA_ALPHA", "CTX_ALPHA_ALPHA2", "CTX_BETA_BETA", "NODE"} {
-		text += name + "=filled\n"
+// everyStep returns each step of a plan: of findings, and of the restore as a whole.
+func everyStep(r *report.Report) []report.Step {
+	out := plantest.AllSteps(r)
+	for _, s := range plan.New(r, providerTools).Sections {
+		for _, c := range s.Chapters {
+			for _, step := range c.Steps {
+				out = append(out, step.Step)
+			}
+		}
 	}
-	return text
-}()
+	return out
+}
 
 // A terminal runs each line of what is pasted, whatever became of the one before:
 // a drain that a PodDisruptionBudget refuses must not be followed by the end of
@@ -90,7 +95,7 @@ func TestPasteOfAFenceStopsAtTheFirstFailure(t *testing.T) {
 	blocks := fences(text)
 	ran := 0
 	for i, calls := range paste(t, blocks, "exit 1") {
-		if strings.Contains(calls, "drift-detector ready ") && !slices.ContainsFunc(changing, func(w string) bool { return strings.Contains(calls, w) }) {
+		if strings.Contains(calls, "drift-detector ready ") && !slices.ContainsFunc(plantest.Changing, func(w string) bool { return strings.Contains(calls, w) }) {
 			continue // it says what was not printed, and is no go then
 		}
 		n := strings.Count(calls, "\n") - strings.Count(calls, "drift-detector recheck ") - strings.Count(calls, " get --raw /apis") // before a pipe or behind one
@@ -111,7 +116,7 @@ func TestPasteOfAFenceStopsAtTheFirstFailure(t *testing.T) {
 func TestFenceHoldsOneStep(t *testing.T) {
 	r := sample("alpha")
 	blocks := fences(asMarkdown(t, r))
-	Fill(r, providerTools)
+	plan.Fill(r, providerTools)
 	ends := 0
 	for _, block := range blocks {
 		for i := range block {
@@ -120,7 +125,7 @@ func TestFenceHoldsOneStep(t *testing.T) {
 		if strings.HasPrefix(block[0], "export ") {
 			continue
 		}
-		if slices.ContainsFunc(block, destroys) {
+		if slices.ContainsFunc(block, plantest.Destroys) {
 			ends++
 		}
 		within := func(s report.Step) bool {
@@ -135,40 +140,10 @@ func TestFenceHoldsOneStep(t *testing.T) {
 	}
 }
 
-// everyStep returns each step of a plan: of findings, and of the restore as a whole.
-func everyStep(r *report.Report) []report.Step {
-	out := allSteps(r)
-	for _, s := range New(r, providerTools).Sections {
-		for _, c := range s.Chapters {
-			out = append(out, plain(c.Steps)...)
-		}
-	}
-	return out
-}
-
-// That one Cluster of the old management cluster can't be paused keeps no other from it.
-func TestEveryClusterOfTheOldManagementClusterIsPaused(t *testing.T) {
-	steps := New(sample("alpha"), providerTools).Sections[0].Chapters[0].Steps
-	for _, line := range commands(steps) {
-		if !strings.Contains(line, `{"spec":{"paused":true}}`) {
-			continue
-		}
-		o := try(t, line, `*" get clusters"*go-template*) echo "n/a m/b "; exit ;;`, `*patch*) exit 1 ;;`)
-		if !o.did("--namespace=n patch clusters.cluster.x-k8s.io/a ") || !o.did("--namespace=m patch clusters.cluster.x-k8s.io/b ") || strings.Count(o.printed, "not paused") != 2 {
-			t.Errorf("%q, %s", o.calls, o.printed)
-		}
-		if o := try(t, line, "*) exit 1 ;;"); o.did(" patch ") {
-			t.Errorf("%q", o.calls)
-		}
-		return
-	}
-	t.Error("nothing pauses them")
-}
-
 // A VM that still runs is not destroyed, even if the step before was left out.
 func TestWhatRunsIsNotDestroyed(t *testing.T) {
-	for runs, want := range map[string]int{"case \"${0##*/} $*\" in\n" + stops(" --state=off ") + "\nesac\n": 0, "": 3} {
-		calls := strings.Join(paste(t, fences(asMarkdown(t, sample("alpha"))), runs+answers), "")
+	for runs, want := range map[string]int{"case \"${0##*/} $*\" in\n" + plantest.Stops(" --state=off ") + "\nesac\n": 0, "": 3} {
+		calls := strings.Join(paste(t, fences(asMarkdown(t, sample("alpha"))), runs+plantest.Answers), "")
 		if got := strings.Count(calls, "govc vm.destroy") + strings.Count(calls, "terminate-instances"); got != want {
 			t.Errorf("%q: %d VMs are destroyed, want %d", runs, got, want)
 		}
@@ -193,7 +168,7 @@ func TestFenceWithAnOpenValueDoesNothing(t *testing.T) {
 		if !strings.Contains(text, "${"+name+":?}") {
 			t.Errorf("%s is not read: %s", name, text)
 		}
-		bin := install(t, "#!/bin/sh\ncase \"$*\" in *delete*|*remove*|*drain*|*detach*|*deregister*) echo changed ;; esac\n"+answers)
+		bin := plantest.Install(t, "#!/bin/sh\ncase \"$*\" in *delete*|*remove*|*drain*|*detach*|*deregister*) echo changed ;; esac\n"+plantest.Answers)
 		cmd := exec.Command("sh", writeScript(t, strings.Join(block, "\n")))
 		cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "RECORD="+filepath.Join(t.TempDir(), "record"), "SAMPLE=alpha",
 			"MGMT=x", "RESTORE=filled", "VCENTER_1=x", "AWS_1=x", "CTX_ALPHA_ALPHA=x", "CTX_ALPHA_ALPHA2=x")
@@ -219,11 +194,11 @@ func TestNoLineNamesAFleet(t *testing.T) {
 		}
 		r.Summary.Answer.Reasons[0].Objects = append(r.Summary.Answer.Reasons[0].Objects, "Machine "+r.Clusters[0].Namespace+"/m-"+c.Name)
 	}
-	p := New(r, nil)
+	p := plan.New(r, nil)
 	if p.Unknown == nil {
 		t.Fatal("nothing is unknown")
 	}
-	for name, write := range map[string]func(io.Writer, Plan) error{"Markdown": Markdown, "shell": Shell} {
+	for name, write := range map[string]func(io.Writer, plan.Plan) error{"Markdown": Markdown, "shell": Shell} {
 		var b bytes.Buffer
 		if err := write(&b, p); err != nil {
 			t.Fatal(err)
@@ -233,5 +208,65 @@ func TestNoLineNamesAFleet(t *testing.T) {
 				t.Errorf("%s: %d clusters: %.300s", name, n, line)
 			}
 		}
+	}
+}
+
+// outsideFences returns the rows of Markdown that are no code.
+func outsideFences(text string) []string {
+	var out []string
+	fence := ""
+	for _, row := range strings.Split(text, "\n") {
+		trimmed := strings.TrimLeft(row, " ")
+		switch {
+		case fence == "" && strings.HasPrefix(trimmed, "```"):
+			fence = trimmed[:strings.LastIndexByte(trimmed, '`')+1]
+		case fence != "" && trimmed == fence:
+			fence = ""
+		case fence == "" && !strings.HasPrefix(row, indented):
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// span is code in a line, in which nothing is markup.
+var span = regexp.MustCompile("`[^`]+`")
+
+var markup = regexp.MustCompile(`(^|[^\\])[<>\[\]|]`)
+
+// table is a row of the checklist: it has five cells, whatever names hold.
+var table = regexp.MustCompile(`^\| (\d+|#) \|( ([^|\\]|\\.)* \|){4}$|^(\|---){5}\|$`)
+
+func TestMarkdownShowsForeignTextAsText(t *testing.T) {
+	headings := func(rows []string) (n int) {
+		for _, row := range rows {
+			if strings.HasPrefix(row, "#") {
+				n++
+			}
+		}
+		return n
+	}
+	want := headings(outsideFences(asMarkdown(t, sample("alpha"))))
+	for _, name := range []string{"# x", "<b>x</b>", "[l](http://x)", "![i](x)", "|a|b|", "```", "````\n# x", "**x**", "x\n\n# y", "- [ ] x", "&lt;"} {
+		rows := outsideFences(asMarkdown(t, sample(name)))
+		if got := headings(rows); got != want {
+			t.Errorf("%q: %d headings, want %d", name, got, want)
+		}
+		for _, row := range rows {
+			row = strings.TrimPrefix(row, "- [ ] ")
+			if table.MatchString(row) {
+				row = strings.ReplaceAll(strings.ReplaceAll(strings.Trim(row, "|"), " | ", ""), "---|", "")
+			}
+			if m := markup.FindString(span.ReplaceAllString(row, "code")); m != "" {
+				t.Errorf("%q: markup %q in %s", name, m, row)
+			}
+		}
+	}
+}
+
+// A forge tells @team and links #12 wherever they are, but not in code.
+func TestProseNotifiesNobody(t *testing.T) {
+	if got, want := prose("ask @team, or `me` about #12, GH-1 at https://a.example"), "ask `@team,` or \\`me\\` about `#12,` `GH-1` at `https://a.example`"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

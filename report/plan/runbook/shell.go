@@ -1,4 +1,4 @@
-package plan
+package runbook
 
 import (
 	"bufio"
@@ -11,12 +11,13 @@ import (
 	"drift-detector/infra/shell"
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
+	"drift-detector/report/plan"
 )
 
 // Shell writes the plan as a script for a POSIX shell that does nothing as it
 // is: prose is behind "##", every command behind "# ". Only the variables,
 // which are empty, are set. It returns the first error of the writer.
-func Shell(w io.Writer, p Plan) error {
+func Shell(w io.Writer, p plan.Plan) error {
 	s := &script{bufio.NewWriter(w)}
 	s.printf("#!/bin/sh\n")
 	s.prose("", "Restore runbook. As it is, this script does nothing: every command is commented out. Read one, take its '# ' away, run it, look at what it did, and go on to the next.")
@@ -104,7 +105,7 @@ func (s *script) commands(lines []shell.Command) {
 	}
 }
 
-func (s *script) chapter(c *Chapter) {
+func (s *script) chapter(c *plan.Chapter) {
 	s.printf("\n## ---- %s\n", terminal.Escape(c.Title))
 	s.list("", c.Notes)
 	for i := range c.Steps {
@@ -115,7 +116,7 @@ func (s *script) chapter(c *Chapter) {
 	}
 }
 
-func (s *script) step(label string, step *Step, blocks []block) {
+func (s *script) step(label string, step *plan.Step, blocks []block) {
 	text := step.Text
 	if step.Who == report.Controller {
 		text = "The controllers do this. " + text
@@ -129,7 +130,7 @@ func (s *script) step(label string, step *Step, blocks []block) {
 	}
 }
 
-func (s *script) batch(b *Batch) {
+func (s *script) batch(b *plan.Batch) {
 	s.printf("\n## %d. %s\n", b.Number, terminal.Escape(b.Title))
 	f := fold(b)
 	if text := f.lead(b.Forecast); text != "" {

@@ -1,10 +1,11 @@
-package plan
+package runbook
 
 import (
 	"strings"
 
 	"drift-detector/infra/shell"
 	"drift-detector/internal/terminal"
+	"drift-detector/report/plan"
 )
 
 const howToCopy = "The commands are for sh or bash. Copy one block at a time, and look at what it did before you take the next: within a block nothing runs after a command that failed, except in a loop, which goes on with the next object. A line whose variable is not set ends with an error and does nothing. `drift-detector plan REPORT -o plan.env` writes these variables into a file: fill them in there, and begin each shell with `. ./plan.env`."
@@ -14,7 +15,7 @@ var widest = 150
 
 // variableLines set the variables that are not set yet, with what each is behind it, or above
 // it where one row has no room for both.
-func variableLines(vs []Variable) []string {
+func variableLines(vs []plan.Variable) []string {
 	var out []string
 	for _, v := range vs {
 		line := shell.Default(v.Name, v.Value, v.Meaning).Text()

@@ -1,4 +1,4 @@
-package plan
+package runbook
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"drift-detector/infra/shell/shelltest"
 	"drift-detector/report"
 	"drift-detector/report/code"
+	"drift-detector/report/plan/plantest"
 )
 
 // inEmptyFolder runs a command and demands that it leaves its folder empty.
@@ -100,38 +101,12 @@ func enact(script string) string {
 const tools = `#!/bin/sh
 printf '%s\0' "${0##*/}" "$@" '
 ' >>"$RECORD"
-` + answers
-
-// answers is what they print. SAMPLE is the name that everything has.
-const answers = `case "$*" in
-*" cksum "*) echo "$(cksum </dev/null | cut -d ' ' -f 1,2) /file" ;;
-*status.phase*) echo Completed ;;
-*mutatingwebhookconfigurations*--output=name) echo hook ;;
-*annotate*--dry-run=server*) echo asked ;;
-*backupstoragelocations*) echo default ;;
-*"get deployments.apps "*) echo '["/velero"]["server"]' ;;
-esac
-`
-
-// programs are what commands call.
-var programs = []string{"kubectl", "govc", "aws", "velero", "drift-detector", "clusterctl"}
-
-// install puts a stand-in of each program in a folder.
-func install(t *testing.T, text string) string {
-	t.Helper()
-	bin := t.TempDir()
-	for _, name := range programs {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return bin
-}
+` + plantest.Answers
 
 // run executes a script with tools that only record, and gives their calls.
 func run(t *testing.T, name, script string) [][]string {
 	t.Helper()
-	bin := install(t, tools)
+	bin := plantest.Install(t, tools)
 	record := filepath.Join(t.TempDir(), "record")
 	cmd := exec.Command("sh", writeScript(t, script))
 	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "RECORD="+record, "SAMPLE="+name)
@@ -161,7 +136,7 @@ func TestEnactedScriptHandsHostileNamesOverWhole(t *testing.T) {
 			{"kubectl", "--context", "filled", "delete", "node/" + name},
 			{"kubectl", "--context", "filled", "--namespace=" + name, "patch", "clusters.cluster.x-k8s.io/" + name, "--type=merge", `--patch={"spec":{"paused":false}}`},
 			{"govc", "vm.destroy", "VirtualMachine:vm-3"},
-			{"aws", "--profile", "filled", "--region=us-east-1", "ec2", "terminate-instances", "--instance-ids=" + ec2ID},
+			{"aws", "--profile", "filled", "--region=us-east-1", "ec2", "terminate-instances", "--instance-ids=" + plantest.EC2ID},
 		} {
 			if !slices.ContainsFunc(calls, func(c []string) bool { return slices.Equal(c, want) }) {
 				t.Errorf("%q: no call %q", name, want)
@@ -182,12 +157,12 @@ func TestEnactedScriptIsCleanShell(t *testing.T) {
 // A VM that has changed since the report stops the script before it is touched.
 func TestEnactedScriptStopsAtAnotherVM(t *testing.T) {
 	r := sample("alpha-prod")
-	for _, m := range []*report.Machine{find(t, r, code.Ghost, "worker"), find(t, r, code.Ghost, "control-plane")} {
+	for _, m := range []*report.Machine{plantest.Find(t, r, code.Ghost, "worker"), plantest.Find(t, r, code.Ghost, "control-plane")} {
 		m.Instance.Ref = "vm-99" // which the tools do not know
 	}
 	script := enact(asShell(t, r))
 	file := writeScript(t, strings.ReplaceAll(script, "set -eu", "set -u")) // go on behind every refusal
-	bin, record := install(t, strings.Replace(tools, `case "$*" in`, "case \"$*\" in\n*\" vm-99 \"*) echo 'stop: it is not the VM of the report' >&2; exit 1 ;;", 1)), filepath.Join(t.TempDir(), "record")
+	bin, record := plantest.Install(t, strings.Replace(tools, `case "$*" in`, "case \"$*\" in\n*\" vm-99 \"*) echo 'stop: it is not the VM of the report' >&2; exit 1 ;;", 1)), filepath.Join(t.TempDir(), "record")
 	cmd := exec.Command("sh", file)
 	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "RECORD="+record)
 	out, err := cmd.CombinedOutput()

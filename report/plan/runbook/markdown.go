@@ -1,4 +1,4 @@
-package plan
+package runbook
 
 import (
 	"bufio"
@@ -12,12 +12,13 @@ import (
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
 	"drift-detector/report/markdown"
+	"drift-detector/report/plan"
 )
 
 // Markdown writes the plan as a runbook in CommonMark. Foreign text is escaped:
 // it makes no heading, link, markup or code of its own. It returns the first
 // error of the writer.
-func Markdown(w io.Writer, p Plan) error {
+func Markdown(w io.Writer, p plan.Plan) error {
 	m := &document{bufio.NewWriter(w), memory{said: map[string]string{}}}
 	m.printf("# Restore runbook%s\n", prose(title(&p)))
 	m.list(lead(&p))
@@ -51,7 +52,7 @@ func Markdown(w io.Writer, p Plan) error {
 }
 
 // checklist writes the table of what there is to do.
-func (m *document) checklist(rows []Row) {
+func (m *document) checklist(rows []plan.Row) {
 	m.printf("| # | when | cluster | what | machines |\n|---|---|---|---|---|\n")
 	for _, r := range rows {
 		machines := ""
@@ -83,7 +84,7 @@ func (m *document) list(lines []string) {
 	m.printf("\n")
 }
 
-func (m *document) chapter(c *Chapter) {
+func (m *document) chapter(c *plan.Chapter) {
 	m.copied = map[string]string{}
 	m.printf("### %s\n", prose(c.Title))
 	for _, note := range c.Notes {
@@ -99,7 +100,7 @@ func (m *document) chapter(c *Chapter) {
 
 // step writes a box to tick, with what to copy. What a step before of the same chapter
 // has is pointed to.
-func (m *document) step(label string, s *Step, text string, blocks []block) {
+func (m *document) step(label string, s *plan.Step, text string, blocks []block) {
 	before := m.sameAs(label, blocks)
 	m.printf("- [ ] **%s** %s%s", label, whose(s), prose(text))
 	if before != "" {
@@ -119,7 +120,7 @@ func (m *document) step(label string, s *Step, text string, blocks []block) {
 }
 
 // whose marks what is not the reader's to do.
-func whose(s *Step) string {
+func whose(s *plan.Step) string {
 	if s.Who == report.Controller {
 		return "*The controllers do this.* "
 	}
@@ -128,7 +129,7 @@ func whose(s *Step) string {
 
 // batch has a heading, what is said of all, and the list, which is a part of the first
 // where it is of one.
-func (m *document) batch(b *Batch) {
+func (m *document) batch(b *plan.Batch) {
 	m.printf("#### %d. %s\n", b.Number, prose(b.Title))
 	f := fold(b)
 	text, one := prose(f.lead(m.forecast(b.Forecast, b.Outcome, fmt.Sprint(b.Number)))), len(b.Items) == 1

@@ -1,4 +1,4 @@
-package plan
+package runbook
 
 import (
 	"bytes"
@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"drift-detector/infra/shell/shelltest"
+	"drift-detector/report/plan"
 )
 
 // A file of variables, and the block of a runbook, leave what is set as it is; what is known is
 // filled in, and no name of the report does anything.
 func TestVariablesEmptyNothing(t *testing.T) {
 	for _, name := range append([]string{"alpha"}, append(shelltest.Hostile, shelltest.Unprintable...)...) {
-		p := New(sample(name), providerTools)
+		p := plan.New(sample(name), providerTools)
 		var b bytes.Buffer
 		if err := Env(&b, p); err != nil {
 			t.Fatal(err)

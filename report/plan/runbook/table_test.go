@@ -1,4 +1,4 @@
-package plan
+package runbook
 
 import (
 	"bytes"
@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"drift-detector/internal/terminal"
+	"drift-detector/report/plan"
 )
 
 // A table has a row for each step, whatever the names are, and none is wider than the terminal.
 func TestTableOfHostileNames(t *testing.T) {
 	for _, name := range []string{"web", "\x1b[2J\u202e", strings.Repeat("long", 100), "字字字字字字字字字字字字字字字字字字"} {
-		p := New(sample(name), providerTools)
+		p := plan.New(sample(name), providerTools)
 		for _, width := range []int{24, 30, 40, 80, 200} {
 			var b bytes.Buffer
 			if err := Table(&b, p, Look{Width: width, Program: "drift-detector", Report: "r.json"}); err != nil {
