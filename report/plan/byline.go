@@ -64,13 +64,6 @@ const (
 	rowMember      = "azure.P8"    // a restore takes the owner of a member of a pool away
 )
 
-// settled is what a line settles: a reason about an object, or, without a code, each that waits
-// for that object.
-type settled struct {
-	object string
-	code   code.Reason
-}
-
 // settled returns what the lines of the steps before clusters are unpaused settle.
 func (p *Plan) settled() map[settled]bool {
 	all := map[settled]bool{}

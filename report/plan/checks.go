@@ -84,12 +84,3 @@ func (pl *planner) settleErrors(d *draft, c *report.Cluster) {
 		d.after(strings.TrimSpace(text))
 	}
 }
-
-// keys returns the names of clusters.
-func keys(all []*report.Cluster) []string {
-	var out []string
-	for _, c := range all {
-		out = append(out, key(c))
-	}
-	return out
-}

@@ -4,6 +4,7 @@ import (
 	"drift-detector/infra/shell"
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
+	"drift-detector/report/code"
 )
 
 // Step is a step of a plan, as reports have it, with what else is known of it.
@@ -14,6 +15,13 @@ type Step struct {
 	kind    kind
 	about   []string  // the objects of the answer that it settles
 	settles []settled // once the commands are done
+}
+
+// settled is what a line settles: a reason about an object, or, without a code, each that waits
+// for that object.
+type settled struct {
+	object string
+	code   code.Reason
 }
 
 // kind says what steps are that are arranged in a way of their own.

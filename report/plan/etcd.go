@@ -20,18 +20,6 @@ func (pl *planner) etcdctl(c *report.Cluster, words ...any) shell.Command {
 	return pl.etcdctlIn(c, shell.Pieces{"pod/", shell.Variable(etcdPod)}, words)
 }
 
-// runningStates are the words of infrastructures for an instance that runs: of vSphere,
-// EC2 and Nova. An older report may have none.
-var runningStates = []string{"", "poweredOn", "running", "ACTIVE"}
-
-// runs reports whether a machine is known to run.
-func runs(m *report.Machine) bool {
-	if m.Status != code.Healthy || warned(m, code.PoweredOff) || warned(m, code.Disconnected) {
-		return false
-	}
-	return m.Instance == nil || slices.Contains(runningStates, m.Instance.State)
-}
-
 // members are the control-plane machines of the backup that etcd runs on.
 type members struct {
 	named    *report.Machine // one that runs and whose Node the backup names, or nil

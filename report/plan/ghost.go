@@ -132,31 +132,8 @@ func (pl *planner) unsafe(s *set) string {
 	}
 }
 
-func nodeName(m *report.Machine) string {
-	if m.Node != "" {
-		return m.Node
-	}
-	return m.Name
-}
-
 // drain empties the Node of a Ghost, where it still is one.
 func (pl *planner) drain(c *report.Cluster, m *report.Machine, isGhost shell.Command) []shell.Command {
 	drain := pl.workload(c, "drain", nodeWord(m), "--ignore-daemonsets", "--delete-emptydir-data")
 	return append(pl.askNode(c, m), isGhost.Then(drain))
-}
-
-// askNode leads through the Node list to a Node whose name is not known.
-func (pl *planner) askNode(c *report.Cluster, m *report.Machine) []shell.Command {
-	if m.Node != "" {
-		return nil
-	}
-	return []shell.Command{pl.nodesByID(c), shell.Ask("NODE", "the Node whose id ends in "+m.Instance.ID)}
-}
-
-// nodeWord returns the Node of a Ghost for kubectl.
-func nodeWord(m *report.Machine) any {
-	if m.Node != "" {
-		return node + m.Node
-	}
-	return shell.Raw(`"node/${NODE:?}"`)
 }

@@ -10,8 +10,8 @@ import (
 	"drift-detector/report/code"
 )
 
-// kubeadmControlPlane is the one kind of control plane whose etcd is known here.
-const kubeadmControlPlane = "KubeadmControlPlane"
+// pausePatch pauses a Cluster.
+const pausePatch = `--patch={"spec":{"paused":true}}`
 
 // Resources, by the kinds that own machines.
 var scalable = map[string]string{
@@ -138,4 +138,27 @@ func (pl *planner) findLiving(c *report.Cluster) *report.Machine {
 		second = cmp.Or(second, m)
 	}
 	return second
+}
+
+// askNode leads through the Node list to a Node whose name is not known.
+func (pl *planner) askNode(c *report.Cluster, m *report.Machine) []shell.Command {
+	if m.Node != "" {
+		return nil
+	}
+	return []shell.Command{pl.nodesByID(c), shell.Ask("NODE", "the Node whose id ends in "+m.Instance.ID)}
+}
+
+func nodeName(m *report.Machine) string {
+	if m.Node != "" {
+		return m.Node
+	}
+	return m.Name
+}
+
+// nodeWord returns the Node of a Ghost for kubectl.
+func nodeWord(m *report.Machine) any {
+	if m.Node != "" {
+		return node + m.Node
+	}
+	return shell.Raw(`"node/${NODE:?}"`)
 }

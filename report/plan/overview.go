@@ -106,9 +106,6 @@ func sentences(notes []report.Note) []string {
 	return out
 }
 
-// pausePatch pauses a Cluster.
-const pausePatch = `--patch={"spec":{"paused":true}}`
-
 // stopOld ends the old management cluster, or at least what it does. All Clusters that
 // it has are paused, those that were made after the backup, too. That one can't be
 // paused keeps none of the others from it.
@@ -164,29 +161,3 @@ func (pl *planner) absences(d *draft) {
 		}
 	}
 }
-
-var labelForm = report.LabelForm
-
-// gone reports whether of all that the backup records of a cluster nothing was found, nor
-// anything that may be its and was not given up with it.
-func (pl *planner) gone(c *report.Cluster) bool {
-	return c.Confirmed != nil || c.Nodes.State != report.NodesRead && c.Counts.Total > 0 && c.Counts.Stale == c.Counts.Total && lostControlPlane(c) && len(pl.namesakes(c)) == 0
-}
-
-// goneClusters returns those of which nothing exists any more.
-func (pl *planner) goneClusters() []*report.Cluster {
-	var out []*report.Cluster
-	for i := range pl.Clusters {
-		if c := &pl.Clusters[i]; !c.Self && pl.gone(c) {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// leavable returns those of them that a label selector can tell from all others.
-func (pl *planner) leavable() []*report.Cluster {
-	return slices.DeleteFunc(pl.goneClusters(), func(c *report.Cluster) bool { return !pl.tells(c) })
-}
-
-func names(cs []*report.Cluster) string { return listed(keys(cs)) }

@@ -9,7 +9,8 @@ import (
 	"drift-detector/report/code"
 )
 
-func key(c *report.Cluster) string { return c.Namespace + "/" + c.Name }
+// kubeadmControlPlane is the one kind of control plane whose etcd is known here.
+const kubeadmControlPlane = "KubeadmControlPlane"
 
 // set is a control plane or a group of workers.
 type set struct {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"drift-detector/infra/shell"
-	"drift-detector/internal/english"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -101,11 +100,6 @@ func (pl *planner) findReasons() {
 			}
 		}
 	}
-}
-
-// listed names the first that a sentence is about, as errors do; the report has all.
-func listed(names []string) string {
-	return english.First(3, names)
 }
 
 // spare keeps MachineHealthChecks from living machines: one that has the annotation is

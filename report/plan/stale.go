@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"drift-detector/internal/english"
@@ -71,13 +69,6 @@ func (pl *planner) stale(d *draft, s *set, m *report.Machine) {
 	default:
 		pl.staleWorker(d, s, m)
 	}
-}
-
-// lostControlPlane reports whether none of the machines that the backup records of a
-// control plane was found.
-func lostControlPlane(c *report.Cluster) bool {
-	n := c.ControlPlane.Counts
-	return c.ControlPlane.Applicable && n.Stale > 0 && n.Stale == n.Total
 }
 
 func (pl *planner) neverProvisioned(d *draft, s *set, m *report.Machine) {
@@ -189,19 +180,3 @@ func (pl *planner) whatIsLeft(c *report.Cluster) string {
 	}
 	return "If the cluster was deleted after the backup, leave it out of the restore. If it was lost, no controller brings it back: etcd has to be recovered from a snapshot, or the cluster rebuilt."
 }
-
-// namesakes returns the VMs that may be machines of a cluster, by name or location.
-func (pl *planner) namesakes(c *report.Cluster) []string {
-	out := slices.Clone(pl.alike[key(c)])
-	for _, m := range pl.machinesOf(c) {
-		for _, o := range m.Others {
-			out = append(out, cmp.Or(o.Path, o.Name))
-		}
-	}
-	slices.Sort(out)
-	out = slices.Compact(out)
-	return out
-}
-
-// shown is how many names a sentence lists.
-const shown = 10

@@ -82,15 +82,3 @@ func (pl *planner) machine(s *set, m *report.Machine) []Step {
 	pl.room = d.steps
 	return slices.Clone(d.steps)
 }
-
-func warned(m *report.Machine, reason code.Reason) bool {
-	return slices.ContainsFunc(m.Warnings, func(w report.Warning) bool { return w.Reason == reason })
-}
-
-// outcome returns the forecast of a machine, "" when the report has none.
-func outcome(m *report.Machine) code.Outcome {
-	if m.Forecast == nil {
-		return ""
-	}
-	return m.Forecast.Outcome
-}
