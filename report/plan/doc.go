@@ -15,8 +15,8 @@
 // (testdata/restore/outcomes.json).
 //
 // Findings that need the same are one step, those of workers across clusters: a [Batch], whose
-// items have a number each, which is the same in whatever part of the plan is printed. Nothing
-// is a loop over machines of several clusters.
+// items have a number each, the same in each part of the plan. Nothing is a loop over machines
+// of several clusters.
 //
 // Names come from a backup that may be hostile. They reach a command through
 // [shell.Quote] alone; a command that would have to hold a control character is not

@@ -1,5 +1,5 @@
-// Package plantest makes reports of which every kind of finding has a step, and stands in for the
-// programs that the lines of a plan call, for the tests of plans and of what is printed of them.
+// Package plantest makes samples of reports, and runs the lines of plans with programs that only
+// record how they are called.
 package plantest
 
 import (
