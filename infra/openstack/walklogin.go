@@ -35,7 +35,7 @@ var (
 	}
 	rowL5 = &walk.Row{
 		ID: "openstack.L5", Of: clusterKind,
-		Asks:      "the certificate of Keystone, by the CA in the Secret, else by the authorities of its host or of those that its own flags name",
+		Asks:      "the certificate of Keystone, by the CA in the Secret, else by public authorities, which its image has, or by those that its own flags name",
 		Differs:   walk.Halts.Says("CAPO refuses the certificate and does nothing for the cluster"),
 		Condition: code.CertificateUnchecked,
 		Source:    "NewProviderClient: pkg/scope/provider.go v0.10.0 to v0.15.0-beta.0",

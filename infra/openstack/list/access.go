@@ -7,6 +7,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
+
+	"golang.org/x/crypto/x509roots/fallback/bundle"
 
 	"drift-detector/infra"
 	"drift-detector/infra/openstack"
@@ -69,14 +72,26 @@ func outcomeOf(err error) string {
 	return infra.OwnUntried
 }
 
+// publicRoots are the authorities of Mozilla, which CAPO's image has (gcr.io/distroless/static), and
+// no others. Those of the machine that looks are not asked: it may have its company's.
+var publicRoots = sync.OnceValue(func() *x509.CertPool {
+	pool := x509.NewCertPool()
+	for root := range bundle.Roots() {
+		if cert, err := x509.ParseCertificate(root.Certificate); err == nil {
+			pool.AddCertWithConstraint(cert, root.Constraint)
+		}
+	}
+	return pool
+})
+
 // verifies says what CAPO's own check makes of a certificate: it has the CA beside the
-// credential, and without one those of its host, or those of its option --ca-certs, which no
+// credential, and without one those of its image, or those of its option --ca-certs, which no
 // backup tells of. It is empty where there was no certificate to see.
 func verifies(c *openstack.Credential, chain []*x509.Certificate) string {
 	if len(chain) == 0 {
 		return ""
 	}
-	opts := x509.VerifyOptions{DNSName: c.Endpoint.Host, Intermediates: x509.NewCertPool()}
+	opts := x509.VerifyOptions{DNSName: c.Endpoint.Host, Intermediates: x509.NewCertPool(), Roots: publicRoots()}
 	for _, between := range chain[1:] {
 		opts.Intermediates.AddCert(between)
 	}

@@ -112,7 +112,7 @@ func Lacking(sample func() *report.Report) iter.Seq[*report.Report] {
 			func(m *report.Machine) { m.Instance = nil }, func(m *report.Machine) { m.ProviderID = "" }, func(m *report.Machine) { m.Node = "" },
 			func(m *report.Machine) { m.Instance = &report.Instance{} }, func(m *report.Machine) { m.Others = []report.Instance{{}} },
 			func(m *report.Machine) {
-				m.Warnings = []report.Warning{{Reason: "DuplicateID"}, {Reason: "PoweredOff"}, {Reason: "MachineMissing"}}
+				m.Warnings = []report.Warning{{Reason: code.DuplicateID}, {Reason: code.PoweredOff}, {Reason: code.MachineMissing}}
 			},
 			func(m *report.Machine) { m.Status = code.Unknown }, func(m *report.Machine) { m.Status = code.Stale }, func(m *report.Machine) { m.Status = code.Ghost },
 		} {

@@ -103,7 +103,7 @@ func Sample(name string, providers []report.Provider) *report.Report {
 				}},
 			},
 		},
-		InfraMachines: []report.InfraMachine{{Instance: *VSphereVM(name, "55555555-5555-5555-5555-555555555555", 5), Reason: "CloneOf", Message: name}},
+		InfraMachines: []report.InfraMachine{{Instance: *VSphereVM(name, "55555555-5555-5555-5555-555555555555", 5), Reason: code.CloneOf, Message: name}},
 		Scopes: []report.Scope{
 			{Provider: "vsphere", Endpoint: "vc.example", Account: name, Identity: VCenterID, State: "complete"},
 			{Provider: "aws", Endpoint: "ec2.us-east-1.amazonaws.com", Location: "us-east-1", Account: Account, Identity: Account, State: "partial", Error: &report.Fault{Reason: code.Reason(name), Message: name, Hint: name}},
