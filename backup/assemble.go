@@ -215,7 +215,10 @@ func (a *assembly) readGroups() {
 		}
 	}
 	sorting.By(all, func(x, y groupRecord) int {
-		return cmp.Or(compareNames(&x.Meta, &y.Meta), strings.Compare(x.kind, y.kind), strings.Compare(x.UID, y.UID))
+		if c := compareNames(&x.Meta, &y.Meta); c != 0 { // as of most: the rest is not compared
+			return c
+		}
+		return cmp.Or(strings.Compare(x.kind, y.kind), strings.Compare(x.UID, y.UID))
 	})
 	a.snapshot.Groups = make([]Group, len(all))
 	for i, r := range all {

@@ -174,9 +174,11 @@ type plainJSON struct {
 
 // next reports whether a text comes next, and passes it then.
 func (p *plainJSON) next(text string) bool {
-	for len(p.rest) > 0 && (p.rest[0] == ' ' || p.rest[0] == '\n' || p.rest[0] == '\r' || p.rest[0] == '\t') {
-		p.rest = p.rest[1:]
+	at := 0
+	for at < len(p.rest) && (p.rest[at] == ' ' || p.rest[at] == '\n' || p.rest[at] == '\r' || p.rest[at] == '\t') {
+		at++
 	}
+	p.rest = p.rest[at:]
 	is := len(p.rest) >= len(text) && string(p.rest[:len(text)]) == text
 	if is {
 		p.rest = p.rest[len(text):]

@@ -104,8 +104,10 @@ func (objs *objects) resources() []infra.Resource {
 }
 
 func compareThings(a, b *usedThing) int {
-	return cmp.Or(capi.CompareClusters(a.cluster, b.cluster), cmp.Compare(a.target, b.target), cmp.Compare(a.kind, b.kind),
-		cmp.Compare(a.name, b.name), capi.CompareKeys(a.key, b.key))
+	if c := capi.CompareClusters(a.cluster, b.cluster); c != 0 { // as of most: the rest is not compared
+		return c
+	}
+	return cmp.Or(cmp.Compare(a.target, b.target), cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name), capi.CompareKeys(a.key, b.key))
 }
 
 // addTemplates goes over the templates in use. Of machines in failure domains

@@ -293,7 +293,12 @@ func (r *Row) Meaning() string {
 // Rank returns the place of a reason among those of the answer: the lower, the more
 // dangerous. One that is not known is more dangerous than all others.
 func Rank(reason Reason) int {
-	return slices.IndexFunc(Table, func(r Row) bool { return r.Code == reason && r.Safe != "" })
+	for i := range Table { // rows are large, and lists of reasons are sorted by it
+		if r := &Table[i]; r.Code == reason && r.Safe != "" {
+			return i
+		}
+	}
+	return -1
 }
 
 // SafeAfter returns the answer that a reason leaves: of several the first in the order of

@@ -54,11 +54,12 @@ func (pl *planner) ghostWorker(d *draft, s *set, m *report.Machine, v *vm) {
 // end drains the Node of a Ghost, saves its disks, and removes Node and VM, the VM only
 // where first allows that.
 func (pl *planner) end(d *draft, c *report.Cluster, m *report.Machine, v *vm, first shell.Command) {
-	isGhost := pl.isGhost(c, m)
+	noMachine := pl.noMachine(m.Instance.ID)
+	isGhost := noMachine.Then(pl.isNode(c, nodeWord(m), m.Instance.ID)) // see planner.isGhost
 	d.after("Drain its Node, and wait until no volume is attached to it any more.", append(pl.drain(c, m, isGhost), pl.attachments(c))...)
 	v.detach(d)
 	d.after("Delete its Node.", isGhost.Then(pl.workload(c, "delete", nodeWord(m))))
-	v.remove(d, pl.noMachine(m.Instance.ID), first)
+	v.remove(d, noMachine, first)
 }
 
 // capacityFirst is said of every owner alike, so that its Ghosts are one batch with
