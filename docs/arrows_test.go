@@ -40,7 +40,7 @@ var arrowsUp = map[string]int{
 	"internal/cli":       7,
 	"internal/lab":       22,
 	"report":             11,
-	"report/plan":        26,
+	"report/plan":        25,
 	"report/verify":      17,
 }
 

@@ -28,7 +28,7 @@ var addonRows = []row[*cluster]{
 	}, chartsInstalled},
 	{walk.Row{
 		ID: "core.B7", Of: "Profile and ClusterProfile of Sveltos, HelmRelease of Flux with a kubeconfig",
-		Asks:      "what they deployed to a workload cluster, of which a restore takes the record away: they deploy it again as the backup has it, unless they are suspended or run dry",
+		Asks:      "what they deployed to a workload cluster: a restore takes the record away, so that they deploy it again as the backup has it, unless they are suspended or run dry",
 		Condition: code.ResourceSetsApplied,
 		Source:    "syncMode: api/v1beta1/spec.go, cleanClusterSummaries: controllers/profile_utils.go v1.14.0 of Sveltos; spec.kubeConfig and spec.suspend of HelmRelease: api/v2 of helm-controller",
 	}, deployedAgain},

@@ -70,7 +70,7 @@ var (
 	}
 	rowR9 = &walk.Row{
 		ID: "vsphere.R9", Of: vmKind,
-		Asks:    "the VM's metadata, as it makes that of network devices: the VSphereVM had those that VSphereMachine and failure domain say, and where no device has DHCP the VM has an address of theirs",
+		Asks:    "the VM's metadata, as it makes that of network devices: the VSphereVM had those that VSphereMachine and failure domain say, and where no device has DHCP the VM has one of the addresses that they say",
 		Differs: walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPV writes the network devices of the VSphereMachine into the VM's metadata, and the VM has their addresses when it starts again"},
 		Source:  "reconcileMetadata: pkg/services/govmomi/service.go; GetMachineMetadata: pkg/util/machines.go; generateOverrideFunc: pkg/services/vimmachine.go v1.5.8 to v1.16.1",
 	}
