@@ -94,6 +94,7 @@ func wholeAzure(t *testing.T) *world {
 		switch {
 		case o["kind"] == "AzureCluster" && meta["name"] == "shop":
 			backuptest.Inside(o, "spec", "networkSpec")["privateDNSZoneName"] = "shop.internal"
+			backuptest.Inside(o, "spec", "networkSpec", "apiServerLB")["type"] = "Internal" // else CAPZ makes no zone
 			backuptest.Inside(o, "spec")["bastionSpec"] = map[string]any{"azureBastion": map[string]any{"name": "shop-bastion"}}
 		case o["kind"] == "AzureMachineTemplate" && meta["name"] == "shop-md-0":
 			backuptest.Inside(o, "spec", "template", "spec")["image"] = map[string]any{"id": in + "Microsoft.Compute/images/node"}
