@@ -2,7 +2,10 @@ package rehearsal
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -27,7 +30,7 @@ var addonRows = []row[*cluster]{
 		Source:    "reconcileNormal, deleteOrphanedHelmReleaseProxies: controllers/helmchartproxy; InstallOrUpgradeHelmRelease: internal/helm_client.go v0.2.0 to v0.6.4 of cluster-api-addon-provider-helm",
 	}, chartsInstalled},
 	{walk.Row{
-		ID: "core.B7", Of: "Profile and ClusterProfile of Sveltos, HelmRelease of Flux with a kubeconfig",
+		ID: "core.B7", Of: "Profile and ClusterProfile of Sveltos, HelmRelease and Kustomization of Flux with a kubeconfig",
 		Asks:      "what they deployed to a workload cluster: a restore takes the record away, so that they deploy it again as the backup has it, unless they are suspended or run dry",
 		Condition: code.ResourceSetsApplied,
 		Source:    "syncMode: api/v1beta1/spec.go, cleanClusterSummaries: controllers/profile_utils.go v1.14.0 of Sveltos; spec.kubeConfig and spec.suspend of HelmRelease: api/v2 of helm-controller",
@@ -67,19 +70,18 @@ func chartsInstalled(c *cluster) walk.Answer {
 // deployedAgain asks core.B7.
 func deployedAgain(c *cluster) walk.Answer {
 	var objects []string
-	for _, r := range c.selectedBy(profiles, c.ID.Namespace) {
+	for _, r := range slices.Concat(c.selectedBy(profiles, c.ID.Namespace), c.selectedBy(clusterProfiles, "")) {
+		kind := "Profile"
+		if r.Namespace == "" {
+			kind = "ClusterProfile"
+		}
 		if r.Data.Strategy != "DryRun" {
-			objects = append(objects, c.addonTitle("Profile", r, "Continuous"))
+			objects = append(objects, c.addonTitle(kind, r, "Continuous"))
 		}
 	}
-	for _, r := range c.selectedBy(clusterProfiles, "") {
-		if r.Data.Strategy != "DryRun" {
-			objects = append(objects, fmt.Sprintf("ClusterProfile %s (%s) on %s", r.Name, cmp.Or(r.Data.Strategy, "Continuous"), c.title()))
-		}
-	}
-	for _, r := range c.world.beside().releases[owned{c.ID.Backup, c.ID.Namespace, c.ID.Name + code.KubeconfigSecret}] {
+	for _, r := range c.world.beside().remote[owned{c.ID.Backup, c.ID.Namespace, c.ID.Name + code.KubeconfigSecret}] {
 		if !r.Data.Suspended {
-			objects = append(objects, named("HelmRelease", r.Namespace, r.Name)+" on "+c.title())
+			objects = append(objects, named("HelmRelease or Kustomization", r.Namespace, r.Name)+" on "+c.title())
 		}
 	}
 	return c.applies(objects)
@@ -97,15 +99,27 @@ func (c *cluster) selectedBy(kind *backup.Kind[addon], namespace string) []*back
 		if own == nil {
 			own = labelsOf(c.object.Labels)
 		}
-		if a.selector == nil || a.selector.Matches(own) {
+		if a.selector == nil || a.selector.Matches(own) || a.names(c.ID) {
 			out = append(out, a.Record)
 		}
 	}
 	return out
 }
 
+// names reports whether the addon names the cluster, or a set of clusters, of which nothing more is
+// read: it may be among them.
+func (a *addonSelector) names(id backup.ClusterID) bool {
+	var refs []struct{ Namespace, Name string }
+	if a.Data.Refs != "" && json.Unmarshal([]byte(a.Data.Refs), &refs) != nil {
+		return true
+	}
+	return a.Data.Sets != "" && a.Data.Sets != "[]" || slices.ContainsFunc(refs, func(r struct{ Namespace, Name string }) bool {
+		return r.Name == id.Name && (r.Namespace == id.Namespace || r.Namespace == "")
+	})
+}
+
 func (c *cluster) addonTitle(kind string, r *backup.Record[addon], strategy string) string {
-	return fmt.Sprintf("%s (%s) on %s", named(kind, r.Namespace, r.Name), cmp.Or(r.Data.Strategy, strategy), c.title())
+	return fmt.Sprintf("%s (%s) on %s", strings.Replace(named(kind, r.Namespace, r.Name), " /", " ", 1), cmp.Or(r.Data.Strategy, strategy), c.title())
 }
 
 // applies returns the answer about what writes into the cluster.

@@ -15,15 +15,20 @@ import (
 var applierRows = []row[*cluster]{
 	{walk.Row{
 		ID: "owners.8", Of: "Kustomization, HelmRelease and Application",
-		Asks:      "a Cluster that it applies, by labels and the tracking annotation of the Cluster, or for k0rdent by the name of a ClusterDeployment, unless it is suspended or syncs by hand: it is restored before the Cluster",
-		Differs:   walk.Does{Effect: walk.Replaces, Code: code.CreatedFirst, What: "it creates the Cluster before Velero restores it, unpaused"},
+		Asks:    "a Cluster that it applies, by labels and the tracking annotation of the Cluster, or for k0rdent by the name of a ClusterDeployment, unless it is suspended or syncs by hand: it is restored before the Cluster",
+		Differs: walk.Does{Effect: walk.Replaces, Code: code.CreatedFirst, What: "it creates the Cluster before Velero restores it, unpaused"},
+		Source:  "the labels of kustomize-controller and helm-controller of Flux v2; resource tracking and automated sync of Argo CD v2.0 to v3.3; reconcileHelmRelease: internal/controller/clusterdeployment_controller.go v1.11.4 of k0rdent",
+	}, createsCluster},
+	{walk.Row{
+		ID: "owners.12", Of: "Kustomization, HelmRelease and Application",
+		Asks:      "a Cluster and its groups of machines, which it sets to what Git or its chart holds, in a backup without it, too: that is not in the backup",
 		Condition: code.AppliedAgain,
-		Source:    "the labels of kustomize-controller and helm-controller of Flux v2; resource tracking and automated sync of Argo CD v2.0 to v3.3; reconcileHelmRelease: internal/controller/clusterdeployment_controller.go v1.11.4 of k0rdent",
-	}, applied},
+		Source:    "automated sync of Argo CD v2.0 to v3.3; server-side apply of kustomize-controller and helm-controller of Flux v2",
+	}, appliedAgain},
 }
 
-// rests reports whether nothing is applied until somebody wants it.
-func (a *applier) rests(of *backup.Kind[applier]) bool {
+// isSuspended reports whether the controllers leave it alone, or wait for a person.
+func (a *applier) isSuspended(of *backup.Kind[applier]) bool {
 	if of != applications {
 		return a.Suspended
 	}
@@ -56,41 +61,70 @@ func (c *cluster) appliers() []appliedBy {
 	return slices.DeleteFunc(all, func(a appliedBy) bool { return a.name == "" })
 }
 
-// record returns the object of the backup, or nil.
-func (a *appliedBy) record(w *world, n int) *backup.Record[applier] {
+// of names it.
+func (a *appliedBy) of() string {
+	if a.namespace == "" {
+		return a.title + " " + a.name
+	}
+	return named(a.title, a.namespace, a.name)
+}
+
+// records returns the objects of the backup that it may be: Applications of several namespaces have
+// one name.
+func (a *appliedBy) records(w *world, n int) []*backup.Record[applier] {
 	if a.kind == applications {
 		return w.beside().applications[owned{backup: n, name: a.name}]
 	}
-	return a.kind.In(w.in.Snapshot).Named(n, a.namespace, a.name)
+	if r := a.kind.In(w.in.Snapshot).Named(n, a.namespace, a.name); r != nil {
+		return []*backup.Record[applier]{r}
+	}
+	return nil
 }
 
-// applied asks owners.8. k0rdent leaves Clusters out of its own backups on purpose.
-func applied(c *cluster) walk.Answer {
+// createsCluster asks owners.8. k0rdent leaves Clusters out of its own backups on purpose.
+func createsCluster(c *cluster) walk.Answer {
 	if c.object == nil {
 		return notAsked
 	}
 	found := notAsked
-	var absent []string
 	for _, a := range c.appliers() {
-		switch r := a.record(c.world, c.ID.Backup); {
-		case r != nil && !r.Data.rests(a.kind):
-			title := named(a.title, r.Namespace, r.Name)
-			return differs(title+" is not suspended", title+" is suspended", title)
-		case r != nil:
+		for _, r := range a.records(c.world, c.ID.Backup) {
+			if title := named(a.title, r.Namespace, r.Name); !r.Data.isSuspended(a.kind) {
+				return differs(title+" is not suspended", title+" is suspended", title)
+			}
 			found = passed
-		case !a.guess:
-			absent = append(absent, named(a.title, a.namespace, a.name)+" on "+c.title())
 		}
 	}
-	if found.Found == "" && absent == nil { // parts of it may be applied
+	return found
+}
+
+// appliedAgain asks owners.12. What is suspended applies nothing, and what applies the Cluster
+// applies its groups, too.
+func appliedAgain(c *cluster) walk.Answer {
+	if c.object == nil {
+		return notAsked
+	}
+	var objects []string
+	suspended := false
+	for _, a := range c.appliers() {
+		all := a.records(c.world, c.ID.Backup)
+		running := slices.ContainsFunc(all, func(r *backup.Record[applier]) bool { return !r.Data.isSuspended(a.kind) })
+		switch {
+		case running, len(all) == 0 && !a.guess:
+			objects = append(objects, a.of()+" on "+c.title())
+		case len(all) > 0:
+			suspended = true
+		}
+	}
+	if objects == nil && !suspended {
 		for _, g := range c.world.groupsOf(c.ID) {
 			if g.AppliedBy == "Flux" || g.AppliedBy == "Argo CD" {
-				absent = append(absent, g.AppliedBy+" on "+named(g.Kind, g.Namespace, g.Name))
+				objects = append(objects, g.AppliedBy+" on "+named(g.Kind, g.Namespace, g.Name))
 			}
 		}
 	}
-	if absent != nil {
-		return unseen(absent...)
+	if objects == nil {
+		return passed
 	}
-	return found
+	return unseen(objects...)
 }

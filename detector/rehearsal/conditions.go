@@ -26,7 +26,7 @@ var Conditions = []Condition{
 	{code.PendingHooks, "The runtime extensions of these hooks answer and let the Clusters go on: the hooks were pending when the backup was taken, and are called again"},
 	{code.ForeignPools, "The IPAM providers of these pools bind their claims again to the addresses that they had"},
 	{code.ResourceSetsApplied, "What these hold is still what the workload clusters are to have: they write it again as the backup has it, passwords and versions of charts included, and ClusterResourceSets with ApplyOnce create again what was deleted there"},
-	{code.AppliedAgain, "What applies these objects stays off until they are restored and unpaused, and applies then what the backup holds: it is not in the backup"},
+	{code.AppliedAgain, "What applies these objects stays off until they are restored and unpaused, and applies then what the backup holds: Git and charts are not in the backup"},
 	{code.APIServersAnswer, "The API servers of these clusters answer with the kubeconfigs of the backup: they were asked with others from here, or these are created again"},
 	{code.WatchFilter, "The new controllers run with the watch filter of these Clusters: others leave them alone"},
 	{code.CertificatesLast, "The certificates of these machines last longer than the days before which KubeadmControlPlane replaces machines: the backup does not say when they expire, or that day is within a week"},

@@ -185,6 +185,8 @@ type addon struct {
 	Selector string // of Clusters, JSON
 	Strategy string
 	Release  string // name of a release of Helm
+	Refs     string // Clusters by name, JSON
+	Sets     string // likewise, sets of them
 }
 
 var (
@@ -198,6 +200,8 @@ var (
 func newAddonKind(resource, strategy string, more ...backup.Field[addon]) *backup.Kind[addon] {
 	return backup.NewKind(resource, append(more,
 		backup.Raw(func(a *addon) *string { return &a.Selector }, "spec.clusterSelector"),
+		backup.Raw(func(a *addon) *string { return &a.Refs }, "spec.clusterRefs"),
+		backup.Raw(func(a *addon) *string { return &a.Sets }, "spec.setRefs"),
 		backup.Text(func(a *addon) *string { return &a.Strategy }, strategy))...)
 }
 
@@ -222,16 +226,19 @@ type applier struct {
 }
 
 var (
-	kustomizations = backup.NewKind("kustomizations.kustomize.toolkit.fluxcd.io",
-		backup.Flag(func(a *applier) *bool { return &a.Suspended }, "spec.suspend"))
-	helmReleases = backup.NewKind("helmreleases.helm.toolkit.fluxcd.io",
-		backup.Flag(func(a *applier) *bool { return &a.Suspended }, "spec.suspend"),
-		backup.Text(func(a *applier) *string { return &a.Kubeconfig }, "spec.kubeConfig.secretRef.name"))
-	applications = backup.NewKind("applications.argoproj.io",
+	kustomizations = newFluxKind("kustomizations.kustomize.toolkit.fluxcd.io")
+	helmReleases   = newFluxKind("helmreleases.helm.toolkit.fluxcd.io")
+	applications   = backup.NewKind("applications.argoproj.io",
 		backup.Raw(func(a *applier) *string { return &a.Automated }, "spec.syncPolicy.automated"),
 		backup.Text(func(a *applier) *string { return &a.Skipped }, "annotation:argocd.argoproj.io/skip-reconcile"))
 	deployments = backup.NewKind[struct{}]("clusterdeployments.k0rdent.mirantis.com")
 )
+
+func newFluxKind(resource string) *backup.Kind[applier] {
+	return backup.NewKind(resource,
+		backup.Flag(func(a *applier) *bool { return &a.Suspended }, "spec.suspend"),
+		backup.Text(func(a *applier) *string { return &a.Kubeconfig }, "spec.kubeConfig.secretRef.name"))
+}
 
 // claim is an IPAddressClaim.
 type claim struct {

@@ -365,8 +365,8 @@ func (c *cluster) nodesRead() bool { return c.Nodes.State == "read" }
 type others struct {
 	addons       map[*backup.Kind[addon]]map[owned][]addonSelector // by their namespaces
 	installed    map[owned]bool                                    // by HelmChartProxy and cluster, as "CHART/CLUSTER"
-	releases     map[owned][]*backup.Record[applier]               // HelmReleases by their kubeconfigs
-	applications map[owned]*backup.Record[applier]                 // by their names, with and without their namespaces
+	remote       map[owned][]*backup.Record[applier]               // of Flux, by their kubeconfigs
+	applications map[owned][]*backup.Record[applier]               // by their names, with and without their namespaces
 }
 
 // addonSelector is an addon with its selector; nil: it cannot be read.
@@ -380,7 +380,7 @@ func (w *world) beside() *others {
 	if w.others != nil {
 		return w.others
 	}
-	o := &others{addons: map[*backup.Kind[addon]]map[owned][]addonSelector{}, installed: map[owned]bool{}, releases: map[owned][]*backup.Record[applier]{}, applications: map[owned]*backup.Record[applier]{}}
+	o := &others{addons: map[*backup.Kind[addon]]map[owned][]addonSelector{}, installed: map[owned]bool{}, remote: map[owned][]*backup.Record[applier]{}, applications: map[owned][]*backup.Record[applier]{}}
 	w.others = o
 	s := w.in.Snapshot
 	for _, kind := range []*backup.Kind[addon]{resourceSets, helmCharts, profiles, clusterProfiles} {
@@ -396,15 +396,18 @@ func (w *world) beside() *others {
 			o.installed[owned{r.Backup, r.Namespace, r.Data.Chart + "/" + r.Data.Cluster}] = true
 		}
 	}
-	for r := range helmReleases.In(s).All() {
-		if r.Data.Kubeconfig != "" {
-			at := owned{r.Backup, r.Namespace, r.Data.Kubeconfig}
-			o.releases[at] = append(o.releases[at], r)
+	for _, kind := range []*backup.Kind[applier]{helmReleases, kustomizations} {
+		for r := range kind.In(s).All() {
+			if r.Data.Kubeconfig != "" {
+				at := owned{r.Backup, r.Namespace, r.Data.Kubeconfig}
+				o.remote[at] = append(o.remote[at], r)
+			}
 		}
 	}
 	for r := range applications.In(s).All() {
 		for _, name := range []string{r.Name, r.Namespace + "_" + r.Name} {
-			o.applications[owned{backup: r.Backup, name: name}] = r
+			at := owned{backup: r.Backup, name: name}
+			o.applications[at] = append(o.applications[at], r)
 		}
 	}
 	return o

@@ -33,15 +33,20 @@ var (
 // askSet asks P5, P10 and P11.
 func (q *questions) askSet(p *pool, title string) {
 	key := q.objs.poolKey(p)
-	q.look(of(rowP5, p.cluster, title), func(l *infra.Listing) walk.Answer {
-		if _, absent := presence(l, key); absent || l.State == code.ScopeComplete && !holds(l, key) {
-			return pass // there is none to replace
-		}
-		set, seen := readFact[ScaleSet](l, FactSet, key.Value)
-		if !seen {
-			return unseen(title)
-		}
-		switch why, known := q.objs.unlike(p, &set); {
+	asks := func(r *walk.Row, ask func(*ScaleSet) walk.Answer) {
+		q.look(of(r, p.cluster, title), func(l *infra.Listing) walk.Answer {
+			if _, absent := presence(l, key); absent || l.State == code.ScopeComplete && !holds(l, key) {
+				return pass // there is none to change
+			}
+			set, seen := readFact[ScaleSet](l, FactSet, key.Value)
+			if !seen {
+				return unseen(title)
+			}
+			return ask(&set)
+		})
+	}
+	asks(rowP5, func(set *ScaleSet) walk.Answer {
+		switch why, known := q.objs.unlike(p, set); {
 		case why != "":
 			return answer(walk.Differs, title, why, "is as its scale set, or that as it")
 		case !known:
@@ -49,8 +54,7 @@ func (q *questions) askSet(p *pool, title string) {
 		}
 		return pass
 	})
-	q.look(of(rowP11, p.cluster, title), func(l *infra.Listing) walk.Answer {
-		set, _ := readFact[ScaleSet](l, FactSet, key.Value)
+	asks(rowP11, func(set *ScaleSet) walk.Answer {
 		return q.objs.retagged(p.cluster, p.record, "scale set "+p.setName(), set.Tags)
 	})
 	if p.managedBy != "" {
@@ -74,10 +78,8 @@ func (objs *objects) unlike(p *pool, set *ScaleSet) (why string, known bool) {
 	if d.VMSize != set.SKU {
 		return fmt.Sprintf("its VMs are to be of size %s, and the scale set has %s", d.VMSize, set.SKU), true
 	}
-	for r := range machinePools.In(objs.snapshot).All() {
-		if r.Backup == p.cluster.Backup && r.Namespace == p.cluster.Namespace && r.Name == p.name && !slices.Equal(r.Data.Zones, set.Zones) {
-			return fmt.Sprintf("it is to be in zones %q, and the scale set is in %q", r.Data.Zones, set.Zones), true
-		}
+	if r := machinePools.In(objs.snapshot).Named(p.cluster.Backup, p.cluster.Namespace, p.name); r != nil && !slices.Equal(r.Data.Zones, set.Zones) {
+		return fmt.Sprintf("it is to be in zones %q, and the scale set is in %q", r.Data.Zones, set.Zones), true
 	}
 	if set.Others > 0 {
 		return fmt.Sprintf("members run another image than the scale set has now: %d", set.Others), true

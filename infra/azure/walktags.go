@@ -20,9 +20,10 @@ var (
 	}
 	rowP11 = &walk.Row{
 		ID: "azure.P11", Of: poolKind,
-		Asks:    "on a scale set that has the cluster's tag: spec.additionalTags of AzureCluster and AzureMachinePool and the cloud provider's tag, likewise",
-		Differs: tagsBack,
-		Source:  "Reconcile, TagsChanged: azure/services/tags/tags.go; TagsSpecs: azure/scope/machinepool.go v1.13.0 to v1.26.0",
+		Asks:      "on a scale set that has the cluster's tag: spec.additionalTags of AzureCluster and AzureMachinePool and the cloud provider's tag, likewise",
+		Differs:   tagsBack,
+		Condition: code.InfrastructureUnasked,
+		Source:    "Reconcile, TagsChanged: azure/services/tags/tags.go; TagsSpecs: azure/scope/machinepool.go v1.13.0 to v1.26.0",
 	}
 	tagRows = []*walk.Row{rowM9, rowP11}
 )
