@@ -7,7 +7,7 @@
 // reads. Nothing is extracted to disk and nothing is contacted. What is kept of
 // an object is decided before the pass by a [Want]: kinds with the few JSON paths
 // that their owner asks for, and the shapes of the Secrets that hold credentials.
-// All other bytes are skipped.
+// Package scan finds them, and skips all other bytes.
 //
 // A backup is hostile until proven otherwise. Each item is bounded in size,
 // depth and the length of each text and list that is kept of it; an item that

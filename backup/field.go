@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+
+	"drift-detector/backup/scan"
 )
 
 // Field reads one thing of an object into a record of type T.
@@ -21,16 +23,11 @@ import (
 // becomes a Problem and is left out.
 type Field[T any] struct {
 	paths []string
-	read  func(into *T, found found, m *memory, use *usage) error
+	// read is given what a path met, which is at least one value.
+	read func(into *T, found scan.Found, m *memory, use *usage) error
 	// together, where set, reads all paths at once, instead of the first that
 	// is present.
-	together func(into *T, found []found, m *memory, use *usage) error
-}
-
-// found is what one path of a field met in an object. There is at least one value.
-type found struct {
-	values []value
-	elems  int // elements of the innermost array on the path
+	together func(into *T, found []scan.Found, m *memory, use *usage) error
 }
 
 var (
@@ -44,9 +41,9 @@ var (
 //
 //go:noinline
 func Text[T any](into func(*T) *string, paths ...string) Field[T] {
-	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
-		v := f.values[0]
-		if !v.isString() {
+	return Field[T]{paths: paths, read: func(t *T, f scan.Found, m *memory, use *usage) error {
+		v := f.Values[0]
+		if !v.IsString() {
 			return errNotString
 		}
 		text, err := m.text(v, use)
@@ -61,17 +58,17 @@ func Text[T any](into func(*T) *string, paths ...string) Field[T] {
 //
 //go:noinline
 func Texts[T any](into func(*T) *[]string, paths ...string) Field[T] {
-	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
-		list := m.list(max(f.elems, 1))
-		for _, v := range f.values {
-			if !v.isString() {
+	return Field[T]{paths: paths, read: func(t *T, f scan.Found, m *memory, use *usage) error {
+		list := m.list(max(f.Elems, 1))
+		for _, v := range f.Values {
+			if !v.IsString() {
 				return errNotString
 			}
 			text, err := m.text(v, use)
 			if err != nil {
 				return err
 			}
-			list[v.elem] = text
+			list[v.Elem] = text
 		}
 		*into(t) = list
 		return nil
@@ -82,11 +79,11 @@ func Texts[T any](into func(*T) *[]string, paths ...string) Field[T] {
 //
 //go:noinline
 func Flag[T any](into func(*T) *bool, paths ...string) Field[T] {
-	return Field[T]{paths: paths, read: func(t *T, f found, _ *memory, _ *usage) error {
-		switch f.values[0].form {
-		case formTrue:
+	return Field[T]{paths: paths, read: func(t *T, f scan.Found, _ *memory, _ *usage) error {
+		switch f.Values[0].Form {
+		case scan.True:
 			*into(t) = true
-		case formFalse:
+		case scan.False:
 			*into(t) = false
 		default:
 			return errNotBoolean
@@ -99,7 +96,7 @@ func Flag[T any](into func(*T) *bool, paths ...string) Field[T] {
 //
 //go:noinline
 func Present[T any](into func(*T) *bool, paths ...string) Field[T] {
-	return Field[T]{paths: paths, read: func(t *T, _ found, _ *memory, _ *usage) error {
+	return Field[T]{paths: paths, read: func(t *T, _ scan.Found, _ *memory, _ *usage) error {
 		*into(t) = true
 		return nil
 	}}
@@ -110,9 +107,9 @@ func Present[T any](into func(*T) *bool, paths ...string) Field[T] {
 //
 //go:noinline
 func True[T any](into func(*T) *bool, paths ...string) Field[T] {
-	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
-		v := f.values[0]
-		if !v.isString() {
+	return Field[T]{paths: paths, read: func(t *T, f scan.Found, m *memory, use *usage) error {
+		v := f.Values[0]
+		if !v.IsString() {
 			return errNotString
 		}
 		text, err := m.text(v, use)
@@ -125,12 +122,12 @@ func True[T any](into func(*T) *bool, paths ...string) Field[T] {
 //
 //go:noinline
 func Count[T any](into func(*T) *Number, paths ...string) Field[T] {
-	return Field[T]{paths: paths, read: func(t *T, f found, _ *memory, _ *usage) error {
-		v := f.values[0]
-		if v.form != formNumber {
+	return Field[T]{paths: paths, read: func(t *T, f scan.Found, _ *memory, _ *usage) error {
+		v := f.Values[0]
+		if v.Form != scan.Number {
 			return errNotInteger
 		}
-		n, err := strconv.ParseInt(string(v.raw), 10, 64)
+		n, err := strconv.ParseInt(string(v.Raw), 10, 64)
 		if err != nil {
 			return errNotInteger // without the text: it may be a secret
 		}

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"drift-detector/backup/scan"
 )
 
 // Raw keeps the JSON text of a value of whatever type, as the backup writes it:
@@ -19,8 +21,8 @@ import (
 //
 //go:noinline
 func Raw[T any](into func(*T) *string, paths ...string) Field[T] {
-	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
-		text, err := m.json(f.values[0], use)
+	return Field[T]{paths: paths, read: func(t *T, f scan.Found, m *memory, use *usage) error {
+		text, err := m.json(f.Values[0], use)
 		*into(t) = text
 		return err
 	}}
@@ -32,14 +34,14 @@ func Raw[T any](into func(*T) *string, paths ...string) Field[T] {
 //
 //go:noinline
 func Raws[T any](into func(*T) *[]string, paths ...string) Field[T] {
-	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
-		list := m.list(max(f.elems, 1))
-		for _, v := range f.values {
+	return Field[T]{paths: paths, read: func(t *T, f scan.Found, m *memory, use *usage) error {
+		list := m.list(max(f.Elems, 1))
+		for _, v := range f.Values {
 			text, err := m.json(v, use)
 			if err != nil {
 				return err
 			}
-			list[v.elem] = text
+			list[v.Elem] = text
 		}
 		*into(t) = list
 		return nil
@@ -56,13 +58,13 @@ func Members[T any](into func(*T) *string, paths ...string) Field[T] {
 	for i, path := range paths {
 		names[i] = []byte(`"` + path[strings.LastIndexByte(path, '.')+1:] + `":`)
 	}
-	return Field[T]{paths: paths, together: func(t *T, f []found, m *memory, use *usage) error {
+	return Field[T]{paths: paths, together: func(t *T, f []scan.Found, m *memory, use *usage) error {
 		all := m.joined[:0]
 		for i := range f {
-			if len(f[i].values) == 0 {
+			if len(f[i].Values) == 0 {
 				continue
 			}
-			all = append(append(append(all, ','), names[i]...), m.jsonOf(f[i].values[0])...)
+			all = append(append(append(all, ','), names[i]...), m.jsonOf(f[i].Values[0])...)
 		}
 		switch {
 		case len(all) == 0:
@@ -78,7 +80,7 @@ func Members[T any](into func(*T) *string, paths ...string) Field[T] {
 }
 
 // json returns the JSON text of a value.
-func (m *memory) json(v value, use *usage) (string, error) {
+func (m *memory) json(v scan.Value, use *usage) (string, error) {
 	raw := m.jsonOf(v)
 	if len(raw) > maxText {
 		return "", errTooLong
@@ -87,14 +89,14 @@ func (m *memory) json(v value, use *usage) (string, error) {
 }
 
 // jsonOf returns the JSON text of a value, until the next call.
-func (m *memory) jsonOf(v value) []byte {
-	raw := v.raw
-	switch v.form {
-	case formTrue:
+func (m *memory) jsonOf(v scan.Value) []byte {
+	raw := v.Raw
+	switch v.Form {
+	case scan.True:
 		raw = []byte("true")
-	case formFalse:
+	case scan.False:
 		raw = []byte("false")
-	case formString, formEscaped:
+	case scan.String, scan.Escaped:
 		m.scratch = append(append(append(m.scratch[:0], '"'), raw...), '"')
 		raw = m.scratch
 	}
@@ -201,11 +203,11 @@ var errNotObject = errors.New("not an object")
 //
 //go:noinline
 func labelsOf[T any](into func(*T) *Labels, paths ...string) Field[T] {
-	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
-		if f.values[0].form != formObject {
+	return Field[T]{paths: paths, read: func(t *T, f scan.Found, m *memory, use *usage) error {
+		if f.Values[0].Form != scan.Object {
 			return errNotObject
 		}
-		text, err := m.json(f.values[0], use)
+		text, err := m.json(f.Values[0], use)
 		*into(t) = Labels(text)
 		return err
 	}}
@@ -217,8 +219,8 @@ func labelsOf[T any](into func(*T) *Labels, paths ...string) Field[T] {
 //
 //go:noinline
 func hooksOf[T any](into func(*T) *string) Field[T] {
-	return Field[T]{paths: []string{"metadata.annotations"}, read: func(t *T, f found, m *memory, use *usage) error {
-		raw := f.values[0].raw
+	return Field[T]{paths: []string{"metadata.annotations"}, read: func(t *T, f scan.Found, m *memory, use *usage) error {
+		raw := f.Values[0].Raw
 		if !bytes.Contains(raw, []byte(".delete.hook.machine."+coreGroup)) {
 			return nil
 		}
@@ -247,18 +249,18 @@ func Failing[T any](into func(*T) *Condition, list, kind string) Field[T] {
 	member := func(name string) string { return list + "[]." + name }
 	return Field[T]{
 		paths: []string{member("type"), member("status"), member("reason"), member("message")},
-		together: func(t *T, f []found, m *memory, use *usage) error {
-			for _, v := range f[0].values {
-				if !v.isString() {
+		together: func(t *T, f []scan.Found, m *memory, use *usage) error {
+			for _, v := range f[0].Values {
+				if !v.IsString() {
 					return errNotString
 				}
-				if string(v.raw) != kind {
+				if string(v.Raw) != kind {
 					continue
 				}
 				c := Condition{}
 				for i, to := range []*string{&c.Status, &c.Reason, &c.Message} {
-					for _, part := range f[i+1].values {
-						if part.elem != v.elem || !part.isString() {
+					for _, part := range f[i+1].Values {
+						if part.Elem != v.Elem || !part.IsString() {
 							continue
 						}
 						text, err := m.text(part, use)
@@ -304,17 +306,17 @@ func HasCondition[T any](into func(*T) *ConditionState, kind string, lists ...st
 	}
 	return Field[T]{
 		paths: append(paths, "metadata.generation"),
-		together: func(t *T, f []found, _ *memory, _ *usage) error {
-			generation := f[len(paths)].text(0)
+		together: func(t *T, f []scan.Found, _ *memory, _ *usage) error {
+			generation := textOf(f[len(paths)], 0)
 			for list := range slices.Chunk(f[:len(paths)], 3) {
-				for _, v := range list[0].values {
-					if !v.isString() {
+				for _, v := range list[0].Values {
+					if !v.IsString() {
 						return errNotString
 					}
-					if string(v.raw) != kind {
+					if string(v.Raw) != kind {
 						continue
 					}
-					switch status, observed := list[1].text(v.elem), list[2].text(v.elem); {
+					switch status, observed := textOf(list[1], v.Elem), textOf(list[2], v.Elem); {
 					case status != "True":
 					case observed == "":
 						*into(t) = Holds
@@ -329,11 +331,11 @@ func HasCondition[T any](into func(*T) *ConditionState, kind string, lists ...st
 	}
 }
 
-// text returns what an element holds as it is written, empty when it holds nothing.
-func (f found) text(elem int) string {
-	for _, v := range f.values {
-		if v.elem == elem {
-			return string(v.raw)
+// textOf returns what an element holds as it is written, empty when it holds nothing.
+func textOf(f scan.Found, elem int) string {
+	for _, v := range f.Values {
+		if v.Elem == elem {
+			return string(v.Raw)
 		}
 	}
 	return ""

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"drift-detector/backup/archive"
+	"drift-detector/backup/scan"
 )
 
 // Record is one object of a kind: its metadata and what the kind's fields read.
@@ -107,7 +108,7 @@ type Want struct {
 // It is immutable; its address is its identity.
 type Kind[T any] struct {
 	resource string
-	plan     *plan
+	plan     *scan.Plan
 	columns  []column[T]
 	// only says by their names which objects matter; nil means all of them.
 	only      func(namespace, name []byte) bool
@@ -131,19 +132,19 @@ type column[T any] struct {
 func NewKind[T any](resource string, fields ...Field[T]) *Kind[T] {
 	k := &Kind[T]{resource: resource, plan: newPlan(), columns: make([]column[T], len(fields))}
 	for i, f := range fields {
-		k.columns[i] = column[T]{f, k.plan.slotsOf(resource, f.paths)}
+		k.columns[i] = column[T]{f, slotsOf(k.plan, resource, f.paths)}
 	}
 	return k
 }
 
 // slotsOf adds the paths of a field of a kind.
-func (p *plan) slotsOf(resource string, paths []string) []int {
+func slotsOf(p *scan.Plan, resource string, paths []string) []int {
 	if len(paths) == 0 {
 		panic(fmt.Sprintf("kind %s: a field without path", resource))
 	}
 	var slots []int
 	for _, path := range paths {
-		slot, err := p.add(splitPath(path))
+		slot, err := p.Add(splitPath(path)...)
 		if err != nil {
 			panic(fmt.Sprintf("kind %s: path %q: %v", resource, path, err))
 		}

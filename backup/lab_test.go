@@ -2,6 +2,7 @@ package backup
 
 import (
 	"archive/tar"
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"io"
@@ -11,20 +12,11 @@ import (
 	"testing"
 
 	velero "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
+
+	"drift-detector/backup/scan"
 )
 
 const labPath = "../testdata/fleet-data.tar.gz"
-
-// labBodies walks the bodies of the lab's items, read by the standard library.
-func labBodies(t testing.TB) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for _, body := range labItems(t) {
-			if !yield(body) {
-				return
-			}
-		}
-	}
-}
 
 // labItems walks the classic copies of the lab's items with their paths.
 func labItems(t testing.TB) iter.Seq2[string, []byte] {
@@ -53,6 +45,26 @@ func labItems(t testing.TB) iter.Seq2[string, []byte] {
 			if strings.HasSuffix(h.Name, ".json") && !strings.Contains(h.Name, velero.PreferredVersionDir) && !yield(h.Name, body) {
 				return
 			}
+		}
+	}
+}
+
+func BenchmarkScanMachine(b *testing.B) {
+	var bodies [][]byte
+	var size int64
+	for _, body := range labItems(b) {
+		if bytes.Contains(body, []byte(`"kind":"Machine","metadata"`)) {
+			bodies = append(bodies, body)
+			size += int64(len(body))
+		}
+	}
+	r := machineKind.reader(newMemory()).(*builder[machineFields])
+	var s scan.Scanner
+	b.SetBytes(size / int64(len(bodies)))
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if err := s.Scan(r.own, bodies[i%len(bodies)]); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func TestDefaultLimits(t *testing.T) {
 		archive: archive.Bounds{Item: 16 << 20, Versions: 32, Items: 5_000_000, Resources: 10_000, Names: 16 << 20}, kinds: 64,
 		memory: 1 << 30, spare: 128 << 20, expansion: 16,
 	}
-	if defaultLimits != want || maxDepth != 100 || maxElems != 10_000 || maxText != 64<<10 || maxSecret != 1<<20 {
+	if defaultLimits != want || maxText != 64<<10 || maxSecret != 1<<20 {
 		t.Errorf("limits %+v", defaultLimits)
 	}
 }

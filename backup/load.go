@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"drift-detector/backup/archive"
+	"drift-detector/backup/scan"
 )
 
 // Source is one backup to load. See [archive.FileSource].
@@ -58,11 +59,11 @@ type loading struct {
 	infos    []Info
 	memory   *memory
 	input    int64 // bytes of the files that were read so far
-	scanner  scanner
+	scanner  scan.Scanner
 	wanted   []AnyKind
 	beside   func(backup int) archive.Visitor
-	readers  map[string][]reader // by resource
-	joint    map[string]*scan    // for all of them, where there are several
+	readers  map[string][]reader      // by resource
+	joint    map[string]*scan.Capture // for all of them, where there are several
 	secrets  *secretReader
 	tables   map[AnyKind]any
 	holds    []map[string]int // by backup: its objects, by resource
@@ -85,7 +86,7 @@ func newLoading(sources int, w Want, bounds limits) *loading {
 		wanted:  slices.Concat(w.Kinds, coreKinds),
 		beside:  w.Beside,
 		readers: map[string][]reader{},
-		joint:   map[string]*scan{},
+		joint:   map[string]*scan.Capture{},
 		tables:  map[AnyKind]any{},
 		faults:  make([]faults, sources),
 
@@ -142,14 +143,13 @@ func (l *loading) join(resource string, rs []reader) {
 	if len(rs) < 2 {
 		return
 	}
-	s := &scan{plan: newPlan()}
+	p := newPlan()
 	for _, r := range rs {
-		if r.join(s) != nil {
+		if r.join(p) != nil {
 			return
 		}
 	}
-	s.capture = l.memory.capture(s.plan)
-	l.joint[resource] = s
+	l.joint[resource] = l.memory.capture(p)
 }
 
 // faults are what is wrong with the items of one backup.

@@ -1,14 +1,13 @@
 package backup
 
 import (
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"reflect"
 	"strings"
 	"time"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"drift-detector/backup/scan"
 )
 
 // Sizes of what memory hands out piece by piece: strings, owner references.
@@ -52,8 +51,8 @@ type memory struct {
 	object  string
 	owners  []Owner
 	scratch []byte
-	joined  []byte    // of Members
-	found   [][]value // see capture
+	joined  []byte         // of Members
+	found   [][]scan.Value // room for what a scan finds
 }
 
 func newMemory() *memory {
@@ -76,15 +75,15 @@ func (m *memory) spend(bytes int) { m.kept += int64(bytes) }
 // capture returns room for what a scan finds by a plan. All of them lie in one
 // place, because one object is scanned and read before the next: else each kind
 // would hold on to room for the longest list that it ever met.
-func (m *memory) capture(p *plan) *capture {
-	if len(m.found) < len(p.slots) {
-		m.found = make([][]value, max(len(p.slots), 64))
+func (m *memory) capture(p *scan.Plan) *scan.Capture {
+	if len(m.found) < p.Len() {
+		m.found = make([][]scan.Value, max(p.Len(), 64))
 	}
-	return &capture{found: m.found[:len(p.slots)], elems: make([]int, p.arrays)}
+	return p.Capture(m.found)
 }
 
 // text returns a string value as a Go string that shares nothing with the body.
-func (m *memory) text(v value, use *usage) (string, error) {
+func (m *memory) text(v scan.Value, use *usage) (string, error) {
 	raw, err := m.content(v)
 	if err != nil {
 		return "", err
@@ -93,10 +92,10 @@ func (m *memory) text(v value, use *usage) (string, error) {
 }
 
 // content returns what a string value means, until the next call.
-func (m *memory) content(v value) ([]byte, error) {
-	raw := v.raw
-	if v.form == formEscaped {
-		m.scratch = unquote(m.scratch[:0], raw)
+func (m *memory) content(v scan.Value) ([]byte, error) {
+	raw := v.Raw
+	if v.Form == scan.Escaped {
+		m.scratch = scan.Unquote(m.scratch[:0], raw)
 		raw = m.scratch
 	}
 	if len(raw) > maxText {
@@ -167,12 +166,12 @@ func (m *memory) ownerSlice(n int) []Owner {
 }
 
 // moment parses a time.
-func (m *memory) moment(v value, into *time.Time) error {
-	raw := v.raw
-	if v.form == formEscaped {
-		m.scratch = unquote(m.scratch[:0], raw)
+func (m *memory) moment(v scan.Value, into *time.Time) error {
+	raw := v.Raw
+	if v.Form == scan.Escaped {
+		m.scratch = scan.Unquote(m.scratch[:0], raw)
 		raw = m.scratch
-	} else if v.form != formString {
+	} else if v.Form != scan.String {
 		return errNotTime
 	}
 	var t time.Time
@@ -181,85 +180,4 @@ func (m *memory) moment(v value, into *time.Time) error {
 	}
 	*into = t
 	return nil
-}
-
-var errSurrogate = errors.New("half of a surrogate pair")
-
-// unquote appends the content of a JSON string that a scan has found to be
-// well-formed, and does as encoding/json does: what is not UTF-8, and half
-// surrogate pairs, become U+FFFD.
-func unquote(to, raw []byte) []byte {
-	for i := 0; i < len(raw); {
-		c := raw[i]
-		switch {
-		case c == '\\' && raw[i+1] == 'u':
-			r, err := surrogate(raw[i:])
-			if err != nil {
-				r, i = utf8.RuneError, i+6
-			} else if r > 0xffff {
-				i += 12
-			} else {
-				i += 6
-			}
-			to = utf8.AppendRune(to, r)
-		case c == '\\':
-			to = append(to, unescaped(raw[i+1]))
-			i += 2
-		case c < utf8.RuneSelf:
-			to = append(to, c)
-			i++
-		default:
-			r, size := utf8.DecodeRune(raw[i:])
-			to = utf8.AppendRune(to, r)
-			i += size
-		}
-	}
-	return to
-}
-
-// unescaped returns the character that a one-letter escape means.
-func unescaped(c byte) byte {
-	switch c {
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
-	}
-	return c // quote, backslash, slash
-}
-
-// surrogate reads one \uXXXX escape, or two that make one character.
-func surrogate(raw []byte) (rune, error) {
-	r := hex4(raw[2:])
-	if !utf16.IsSurrogate(r) {
-		return r, nil
-	}
-	if len(raw) >= 12 && raw[6] == '\\' && raw[7] == 'u' {
-		if pair := utf16.DecodeRune(r, hex4(raw[8:])); pair != utf8.RuneError {
-			return pair, nil
-		}
-	}
-	return 0, errSurrogate
-}
-
-func hex4(raw []byte) rune {
-	var r rune
-	for _, c := range raw[:4] {
-		r <<= 4
-		switch {
-		case c <= '9':
-			r |= rune(c - '0')
-		case c <= 'F':
-			r |= rune(c - 'A' + 10)
-		default:
-			r |= rune(c - 'a' + 10)
-		}
-	}
-	return r
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"drift-detector/backup/scan"
 )
 
 // metaUsage is how well the metadata of one kind's objects repeats.
@@ -30,26 +32,26 @@ var (
 
 // readMeta fills the metadata of a record and checks that the object is the one
 // that its path promises.
-func readMeta(to *Meta, e *entry, p *plan, c *capture, m *memory, use *metaUsage) error {
+func readMeta(to *Meta, e *entry, c *scan.Capture, m *memory, use *metaUsage) error {
 	if e.meta != nil {
 		*to = *e.meta
 		return nil
 	}
 	text := func(slot int, use *usage) (string, error) {
-		f, ok := c.at(p, slot)
+		f, ok := c.At(slot)
 		if !ok {
 			return "", nil
 		}
-		if !f.values[0].isString() {
+		if !f.Values[0].IsString() {
 			return "", fieldError{metaPaths[slot], errNotString}
 		}
-		s, err := m.text(f.values[0], use)
+		s, err := m.text(f.Values[0], use)
 		if err != nil {
 			return "", fieldError{metaPaths[slot], err}
 		}
 		return s, nil
 	}
-	if err := checkIdentity(e, p, c, m); err != nil {
+	if err := checkIdentity(e, c, m); err != nil {
 		return err
 	}
 	to.Backup = e.backup
@@ -65,19 +67,19 @@ func readMeta(to *Meta, e *entry, p *plan, c *capture, m *memory, use *metaUsage
 	if to.ClusterName, err = text(slotClusterName, &use.cluster); err != nil {
 		return err
 	}
-	if f, ok := c.at(p, slotCreated); ok {
-		if err := m.moment(f.values[0], &to.Created); err != nil {
+	if f, ok := c.At(slotCreated); ok {
+		if err := m.moment(f.Values[0], &to.Created); err != nil {
 			return fieldError{metaPaths[slotCreated], err}
 		}
 		e.created = to.Created
 	}
-	_, to.Paused = c.at(p, slotPaused)
-	if f, ok := c.at(p, slotDeleting); ok {
-		if err := m.moment(f.values[0], &e.deleting); err != nil {
+	_, to.Paused = c.At(slotPaused)
+	if f, ok := c.At(slotDeleting); ok {
+		if err := m.moment(f.Values[0], &e.deleting); err != nil {
 			return fieldError{metaPaths[slotDeleting], err}
 		}
 	}
-	if err := readOwners(to, e.ownerless, p, c, m, use); err != nil {
+	if err := readOwners(to, e.ownerless, c, m, use); err != nil {
 		return err
 	}
 	e.meta = to
@@ -85,21 +87,21 @@ func readMeta(to *Meta, e *entry, p *plan, c *capture, m *memory, use *metaUsage
 }
 
 // checkIdentity compares group, namespace and name with the path.
-func checkIdentity(e *entry, p *plan, c *capture, m *memory) error {
+func checkIdentity(e *entry, c *scan.Capture, m *memory) error {
 	content := func(slot int) ([]byte, error) {
-		f, ok := c.at(p, slot)
+		f, ok := c.At(slot)
 		if !ok {
 			return nil, nil
 		}
-		v := f.values[0]
-		if !v.isString() {
+		v := f.Values[0]
+		if !v.IsString() {
 			return nil, fieldError{metaPaths[slot], errNotString}
 		}
-		if v.form == formEscaped {
-			m.scratch = unquote(m.scratch[:0], v.raw)
+		if v.Form == scan.Escaped {
+			m.scratch = scan.Unquote(m.scratch[:0], v.Raw)
 			return m.scratch, nil
 		}
-		return v.raw, nil
+		return v.Raw, nil
 	}
 	for _, slot := range []int{slotAPIVersion, slotKind, slotName} {
 		text, err := content(slot)
@@ -154,13 +156,13 @@ func groupOfResource(resource string) string {
 
 // readOwners gathers the ownerReferences, whose members lie in four slots. Where nobody
 // asks for them they are checked and not kept.
-func readOwners(to *Meta, ownerless bool, p *plan, c *capture, m *memory, use *metaUsage) error {
-	n := c.elems[p.slots[slotOwnerKind].array]
-	if n == 0 {
+func readOwners(to *Meta, ownerless bool, c *scan.Capture, m *memory, use *metaUsage) error {
+	kinds, _ := c.At(slotOwnerKind)
+	if kinds.Elems == 0 {
 		return nil
 	}
 	if !ownerless {
-		to.Owners = m.ownerSlice(n)
+		to.Owners = m.ownerSlice(kinds.Elems)
 	}
 	for _, part := range []struct {
 		slot int
@@ -171,8 +173,9 @@ func readOwners(to *Meta, ownerless bool, p *plan, c *capture, m *memory, use *m
 		{slotOwnerName, &use.ownerName, func(o *Owner) *string { return &o.Name }},
 		{slotOwnerUID, &use.ownerUID, func(o *Owner) *string { return &o.UID }},
 	} {
-		for _, v := range c.found[part.slot] {
-			if !v.isString() {
+		found, _ := c.At(part.slot)
+		for _, v := range found.Values {
+			if !v.IsString() {
 				return fieldError{metaPaths[part.slot], errNotString}
 			}
 			text, err := m.content(v)
@@ -180,16 +183,17 @@ func readOwners(to *Meta, ownerless bool, p *plan, c *capture, m *memory, use *m
 				return fieldError{metaPaths[part.slot], err}
 			}
 			if !ownerless {
-				*part.into(&to.Owners[v.elem]) = m.keep(text, part.use)
+				*part.into(&to.Owners[v.Elem]) = m.keep(text, part.use)
 			}
 		}
 	}
-	for _, v := range c.found[slotOwnerController] {
-		if v.form != formTrue && v.form != formFalse {
+	controllers, _ := c.At(slotOwnerController)
+	for _, v := range controllers.Values {
+		if v.Form != scan.True && v.Form != scan.False {
 			return fieldError{metaPaths[slotOwnerController], errNotBoolean}
 		}
 		if !ownerless {
-			to.Owners[v.elem].Controller = v.form == formTrue
+			to.Owners[v.Elem].Controller = v.Form == scan.True
 		}
 	}
 	return nil

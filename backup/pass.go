@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"drift-detector/backup/archive"
+	"drift-detector/backup/scan"
 )
 
 // limits bound what a Load may cost, beside those on each archive.
@@ -40,11 +41,11 @@ const (
 type pass struct {
 	load     *loading
 	backup   int
-	name     string   // of the source
-	resource string   // of the item before
-	readers  []reader // of that resource
-	joint    *scan    // for all of them, or nil
-	reading  []reader // readers of the body that comes
+	name     string        // of the source
+	resource string        // of the item before
+	readers  []reader      // of that resource
+	joint    *scan.Capture // for all of them, or nil
+	reading  []reader      // readers of the body that comes
 	entry    entry
 	beside   archive.Visitor // see Want.Beside
 	asks     bool            // it wants the body that comes
@@ -172,7 +173,9 @@ func (p *pass) visit(item *archive.Item) error {
 	p.entry = entry{Item: item, backup: p.backup, ownerless: !slices.ContainsFunc(p.reading, func(r reader) bool { return !r.ownerless() })}
 	if len(p.reading) > 1 && p.joint != nil {
 		// What one reader refuses, others may take: then each scans it for itself.
-		p.entry.scanned = p.load.scanner.scan(p.joint.plan, p.joint.capture, item.Body) == nil
+		if p.load.scanner.Scan(p.joint, item.Body) == nil {
+			p.entry.found = p.joint
+		}
 	}
 	for _, r := range p.reading {
 		err := r.read(&p.entry, &p.load.scanner)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"drift-detector/backup/archive"
+	"drift-detector/backup/scan"
 )
 
 const secretResource = "secrets"
@@ -18,10 +19,10 @@ const secretResource = "secrets"
 // drops the content.
 type secretReader struct {
 	rules   []SecretRule
-	plan    *plan
+	plan    *scan.Plan
 	typ     int            // slot of the type
 	keys    [][]*secretKey // by rule
-	capture *capture
+	capture *scan.Capture
 	memory  *memory
 	use     usage
 	meta    metaUsage
@@ -58,7 +59,7 @@ type keptSecret struct {
 func newSecretReader(w Want, m *memory) *secretReader {
 	r := &secretReader{rules: w.Secrets, plan: newPlan(), memory: m}
 	add := func(members ...string) int {
-		slot, err := r.plan.add(members)
+		slot, err := r.plan.Add(members...)
 		if err != nil {
 			panic(fmt.Sprintf("secret rule, key %q: %v", members[len(members)-1], err))
 		}
@@ -90,7 +91,7 @@ func (r *secretReader) wants(h *archive.Header) bool {
 
 func (r *secretReader) ownerless() bool { return false }
 
-func (r *secretReader) join(*scan) error { return errAlone }
+func (r *secretReader) join(*scan.Plan) error { return errAlone }
 
 var errAlone = errors.New("Secrets are scanned for nobody else")
 
@@ -122,17 +123,17 @@ func (e keyError) Unwrap() error { return e.err }
 
 // read keeps the Secret when one of the rules fits it. Keys that other rules
 // name come along with it, when those rules fit too.
-func (r *secretReader) read(e *entry, s *scanner) error {
-	if err := s.scan(r.plan, r.capture, e.Body); err != nil {
+func (r *secretReader) read(e *entry, s *scan.Scanner) error {
+	if err := s.Scan(r.capture, e.Body); err != nil {
 		return err
 	}
 	var typ string
-	if f, ok := r.capture.at(r.plan, r.typ); ok {
-		if !f.values[0].isString() {
+	if f, ok := r.capture.At(r.typ); ok {
+		if !f.Values[0].IsString() {
 			return fieldError{"type", errNotString}
 		}
 		var err error
-		if typ, err = r.memory.text(f.values[0], &r.use); err != nil {
+		if typ, err = r.memory.text(f.Values[0], &r.use); err != nil {
 			return fieldError{"type", err}
 		}
 	}
@@ -162,7 +163,7 @@ func (r *secretReader) read(e *entry, s *scanner) error {
 	if e.ownerless = len(r.values) == 0; !e.ownerless { // of most nothing matters but that they are there
 		kept.Values = slices.Clone(r.values)
 	}
-	if err := readMeta(&kept.Meta, e, r.plan, r.capture, r.memory, &r.meta); err != nil {
+	if err := readMeta(&kept.Meta, e, r.capture, r.memory, &r.meta); err != nil {
 		return err
 	}
 	r.list = append(r.list, kept)
@@ -195,17 +196,17 @@ func (r *secretReader) decode(keys []*secretKey) (bad string, err error) {
 // value returns what is kept of a data key.
 func (r *secretReader) value(key *secretKey) (SecretValue, error) {
 	kept := SecretValue{Key: key.name}
-	f, ok := r.capture.at(r.plan, key.slot)
+	f, ok := r.capture.At(key.slot)
 	if !ok {
 		return kept, errMissing
 	}
-	v := f.values[0]
-	if !v.isString() {
+	v := f.Values[0]
+	if !v.IsString() {
 		return kept, errNotString
 	}
-	raw := v.raw
-	if v.form == formEscaped {
-		raw = unquote(nil, raw)
+	raw := v.Raw
+	if v.Form == scan.Escaped {
+		raw = scan.Unquote(nil, raw)
 	}
 	for _, d := range key.known {
 		if !key.keeps && d.Digest != nil && bytes.Equal(raw, d.raw) {

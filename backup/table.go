@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"drift-detector/backup/archive"
+	"drift-detector/backup/scan"
 )
 
 // blockLen is how many records one allocation holds.
@@ -21,11 +22,11 @@ type origin struct {
 type entry struct {
 	*archive.Item
 	backup    int
-	scanned   bool      // for all readers
-	ownerless bool      // nobody asks for its owners
-	created   time.Time // of the object, once it is read
-	deleting  time.Time // since when it is being deleted; zero when it is not
-	meta      *Meta     // once a reader has read it
+	found     *scan.Capture // of one scan for all readers; nil when each scans for itself
+	ownerless bool          // nobody asks for its owners
+	created   time.Time     // of the object, once it is read
+	deleting  time.Time     // since when it is being deleted; zero when it is not
+	meta      *Meta         // once a reader has read it
 }
 
 // reader turns the bodies of one resource into what Load keeps of it.
@@ -34,44 +35,42 @@ type reader interface {
 	wants(h *archive.Header) bool
 	// read keeps what is wanted of one item, whose body is gone afterwards. The item may
 	// have been scanned for all readers of the resource.
-	read(e *entry, s *scanner) error
+	read(e *entry, s *scan.Scanner) error
 	// ownerless reports whether it needs no ownerReferences.
 	ownerless() bool
 	// join adds what it wants to the plan of a scan for several readers.
-	join(*scan) error
+	join(*scan.Plan) error
 	// finish settles what was read once all sources have been, and hands it over.
 	finish(*loading)
-}
-
-// layout is where a scan puts what the fields of a kind read.
-type layout struct {
-	*scan
-	slots [][]int // by field
 }
 
 // builder fills the table of one kind.
 type builder[T any] struct {
 	kind   *Kind[T]
 	memory *memory
-	own    layout  // of a scan for this kind alone
-	joint  layout  // of one for all readers of the resource, where there are several
-	found  *layout // of the last scan
+	// What a scan for this kind alone fills, and the slots of the fields in it; those of a
+	// scan for all readers of the resource, where there are several; those of the last scan.
+	own    *scan.Capture
+	alone  [][]int
+	joint  [][]int
+	found  *scan.Capture
+	slots  [][]int
 	usage  []usage
 	meta   metaUsage
 	table  Table[T]
 	copies copies
 	size   int // bytes of a record
 	// gathered is used again for each field that reads its paths together.
-	gathered []found
+	gathered []scan.Found
 }
 
 func newBuilder[T any](k *Kind[T], m *memory) *builder[T] {
 	b := &builder[T]{
-		kind: k, memory: m, own: layout{scan: &scan{k.plan, m.capture(k.plan)}}, usage: make([]usage, len(k.columns)),
+		kind: k, memory: m, own: m.capture(k.plan), usage: make([]usage, len(k.columns)),
 		size: int(reflect.TypeFor[Record[T]]().Size()), copies: copies{resource: k.resource, alone: k.alone},
 	}
 	for _, c := range k.columns {
-		b.own.slots = append(b.own.slots, c.slots)
+		b.alone = append(b.alone, c.slots)
 	}
 	return b
 }
@@ -82,10 +81,10 @@ func (b *builder[T]) wants(h *archive.Header) bool {
 
 func (b *builder[T]) ownerless() bool { return b.kind.ownerless }
 
-func (b *builder[T]) read(e *entry, s *scanner) error {
-	if b.found = &b.joint; !e.scanned {
-		b.found = &b.own
-		if err := s.scan(b.own.plan, b.own.capture, e.Body); err != nil {
+func (b *builder[T]) read(e *entry, s *scan.Scanner) error {
+	if b.found, b.slots = e.found, b.joint; b.found == nil {
+		b.found, b.slots = b.own, b.alone
+		if err := s.Scan(b.own, e.Body); err != nil {
 			return err
 		}
 	}
@@ -99,8 +98,7 @@ func (b *builder[T]) read(e *entry, s *scanner) error {
 
 // fill reads a record out of what a scan has found.
 func (b *builder[T]) fill(r *Record[T], e *entry) error {
-	l := b.found
-	if err := readMeta(&r.Meta, e, l.plan, l.capture, b.memory, &b.meta); err != nil {
+	if err := readMeta(&r.Meta, e, b.found, b.memory, &b.meta); err != nil {
 		return err
 	}
 	for i, c := range b.kind.columns {
@@ -110,13 +108,13 @@ func (b *builder[T]) fill(r *Record[T], e *entry) error {
 			}
 			continue
 		}
-		for _, slot := range l.slots[i] {
-			f, ok := l.capture.at(l.plan, slot)
+		for _, slot := range b.slots[i] {
+			f, ok := b.found.At(slot)
 			if !ok {
 				continue
 			}
 			if err := c.field.read(&r.Data, f, b.memory, &b.usage[i]); err != nil {
-				return fieldError{l.plan.slots[slot].path, err}
+				return fieldError{b.found.Path(slot), err}
 			}
 			break
 		}
@@ -127,31 +125,29 @@ func (b *builder[T]) fill(r *Record[T], e *entry) error {
 
 // readTogether reads a field that wants all its paths at once.
 func (b *builder[T]) readTogether(into *T, column int) error {
-	l := b.found
 	b.gathered = b.gathered[:0]
-	for _, slot := range l.slots[column] {
-		f, _ := l.capture.at(l.plan, slot)
+	for _, slot := range b.slots[column] {
+		f, _ := b.found.At(slot)
 		b.gathered = append(b.gathered, f)
 	}
 	err := b.kind.columns[column].field.together(into, b.gathered, b.memory, &b.usage[column])
 	if err == nil || errors.As(err, new(fieldError)) {
 		return err
 	}
-	return fieldError{l.plan.slots[l.slots[column][0]].path, err}
+	return fieldError{b.found.Path(b.slots[column][0]), err}
 }
 
-func (b *builder[T]) join(s *scan) error {
-	b.joint = layout{scan: s}
+func (b *builder[T]) join(p *scan.Plan) error {
 	for _, c := range b.kind.columns {
 		var slots []int
 		for _, path := range c.field.paths {
-			slot, err := s.plan.add(splitPath(path))
+			slot, err := p.Add(splitPath(path)...)
 			if err != nil {
 				return err
 			}
 			slots = append(slots, slot)
 		}
-		b.joint.slots = append(b.joint.slots, slots)
+		b.joint = append(b.joint, slots)
 	}
 	return nil
 }

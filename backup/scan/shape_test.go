@@ -1,4 +1,4 @@
-package backup
+package scan
 
 import (
 	"bytes"
@@ -14,27 +14,26 @@ import (
 // alone, and reports whether it had the shape of one of them.
 func compareAfter(t *testing.T, second []byte, before ...[]byte) bool {
 	t.Helper()
-	p, _ := fuzzPlan()
 	type value struct {
 		raw    string
 		elem   int
-		form   form
+		form   Form
 		quoted string
 	}
 	hits := 0 // of those before
-	find := func(docs ...[]byte) (all [][]value, elems []int, c *capture, err error) {
-		s, m := new(scanner), newMemory()
-		c = m.capture(p)
+	find := func(docs ...[]byte) (all [][]value, elems []int, c *Capture, err error) {
+		s := new(Scanner)
+		c, _ = fuzzCapture()
 		for _, doc := range docs {
-			hits = c.shapes.usage.hits
-			err = s.scan(p, c, doc)
+			hits = c.shapes.hits
+			err = s.Scan(c, doc)
 		}
 		for _, found := range c.found {
 			values := []value{}
 			for _, v := range found {
-				quoted := value{string(v.raw), v.elem, v.form, string(unquote(nil, v.raw))}
-				if v.form == formEscaped && isPlain(quoted.raw) { // as good as formString
-					quoted.form = formString
+				quoted := value{string(v.Raw), v.Elem, v.Form, string(Unquote(nil, v.Raw))}
+				if v.Form == Escaped && !escapes.MatchString(quoted.raw) { // as good as String
+					quoted.form = String
 				}
 				values = append(values, quoted)
 			}
@@ -50,8 +49,11 @@ func compareAfter(t *testing.T, second []byte, before ...[]byte) bool {
 	if err == nil && (!reflect.DeepEqual(got, want) || !reflect.DeepEqual(elems, wantElems)) {
 		t.Fatalf("found %v, alone %v, in %q after %q", got, want, second, before)
 	}
-	return c.shapes.usage.hits > hits
+	return c.shapes.hits > hits
 }
+
+// escapes matches what makes a string more than it is written.
+var escapes = regexp.MustCompile(`\\|[^\x00-\x7f]`)
 
 var scalar = regexp.MustCompile(`"(\\.|[^"\\])*"|-?[0-9][0-9.eE+-]*`)
 

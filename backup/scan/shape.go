@@ -1,4 +1,4 @@
-package backup
+package scan
 
 import (
 	"cmp"
@@ -26,7 +26,7 @@ type shape struct {
 
 type shapeValue struct {
 	slot, elem int
-	form       form
+	form       Form
 }
 
 // bound is where a value begins or ends in the text.
@@ -50,13 +50,17 @@ const (
 
 // shapes are those of the documents that one plan met last.
 type shapes struct {
-	known []*shape
-	usage usage
+	known        []*shape
+	hits, misses int
 }
+
+// differ reports whether documents seldom have a shape that was met before, so that
+// comparing costs more than it saves.
+func (s *shapes) differ() bool { return s.misses > 256 && s.misses > s.hits }
 
 // recall fills the capture with what is in the data, if that has the shape of a document
 // that was scanned.
-func (s *scanner) recall(c *capture, data []byte) bool {
+func (s *Scanner) recall(c *Capture, data []byte) bool {
 	known := c.shapes.known
 	for k, h := range known {
 		if !s.compare(h, data) {
@@ -65,24 +69,24 @@ func (s *scanner) recall(c *capture, data []byte) bool {
 		known[0], known[k] = h, known[0] // the next is most likely like this one
 		copy(c.elems, h.elems)
 		for i, v := range h.values {
-			found := value{elem: v.elem, form: v.form}
-			if v.form != formTrue && v.form != formFalse {
+			found := Value{Elem: v.elem, Form: v.form}
+			if v.form != True && v.form != False {
 				at := s.places[i]
-				found.raw = data[at.start:at.end]
+				found.Raw = data[at.start:at.end]
 				if at.escaped {
-					found.form = formEscaped
+					found.Form = Escaped
 				}
 			}
 			c.found[v.slot] = append(c.found[v.slot], found)
 		}
-		c.shapes.usage.hits++
+		c.shapes.hits++
 		return true
 	}
 	return false
 }
 
 // compare reports whether data has a shape, and notes the bounds of its values.
-func (s *scanner) compare(h *shape, data []byte) bool {
+func (s *Scanner) compare(h *shape, data []byte) bool {
 	s.data = data
 	s.places = slices.Grow(s.places[:0], len(h.values))[:len(h.values)]
 	text, bounds := h.text, h.bounds
@@ -139,9 +143,9 @@ func alike(a, b []byte) (n int) {
 
 // learn keeps the shape of the document that was scanned last, for recall. Where there is
 // no more room, it takes that of a shape that nothing had lately.
-func (s *scanner) learn(c *capture) {
+func (s *Scanner) learn(c *Capture) {
 	own := &c.shapes
-	own.usage.misses++
+	own.misses++
 	if len(s.data) > maxShape {
 		return
 	}
@@ -161,11 +165,11 @@ func (s *scanner) learn(c *capture) {
 	h.values, h.bounds = h.values[:0], h.bounds[:0]
 	for slot, values := range c.found {
 		for _, v := range values {
-			if v.form != formTrue && v.form != formFalse {
-				start, i := cap(s.data)-cap(v.raw), len(h.values)
-				h.bounds = append(h.bounds, bound{start, i, false}, bound{start + len(v.raw), i, true})
+			if v.Form != True && v.Form != False {
+				start, i := cap(s.data)-cap(v.Raw), len(h.values)
+				h.bounds = append(h.bounds, bound{start, i, false}, bound{start + len(v.Raw), i, true})
 			}
-			h.values = append(h.values, shapeValue{slot, v.elem, v.form})
+			h.values = append(h.values, shapeValue{slot, v.Elem, v.Form})
 		}
 	}
 	sorting.StableBy(h.bounds, func(a, b bound) int { return cmp.Compare(a.at, b.at) })
@@ -174,7 +178,7 @@ func (s *scanner) learn(c *capture) {
 
 // learnText fills after. The name of a member may differ behind a quote in it, as names of
 // elements do that Kubernetes notes with the managers of fields: it is none that is wanted.
-func (s *scanner) learnText(h *shape) {
+func (s *Scanner) learnText(h *shape) {
 	h.after = append(h.after[:0], make([]uint16, len(h.text))...)
 	for i := 0; i < len(h.text); i++ {
 		switch c := h.text[i]; {

@@ -1,4 +1,4 @@
-package backup
+package scan
 
 import (
 	"encoding/binary"
@@ -6,7 +6,7 @@ import (
 )
 
 // skip passes over any value, checking its syntax.
-func (s *scanner) skip(i int) (int, error) {
+func (s *Scanner) skip(i int) (int, error) {
 	switch s.byte(i) {
 	case '"':
 		i, _, err := s.text(i + 1)
@@ -25,7 +25,7 @@ func (s *scanner) skip(i int) (int, error) {
 	return s.number(i)
 }
 
-func (s *scanner) skipObject(i int) (int, error) {
+func (s *Scanner) skipObject(i int) (int, error) {
 	if s.depth++; s.depth > maxDepth {
 		return i, errDepth
 	}
@@ -76,7 +76,7 @@ const (
 // Kubernetes notes about the managers of its fields, and most of that is the same text from
 // object to object: what equals a text that was passed over is passed over at once. The
 // last text is kept for each hash of some bytes of the first minRepeat.
-func (s *scanner) skipMember(i int) (int, error) {
+func (s *Scanner) skipMember(i int) (int, error) {
 	if s.byte(i) != '{' || len(s.data)-i < minRepeat {
 		return s.skip(i)
 	}
@@ -94,7 +94,7 @@ func (s *scanner) skipMember(i int) (int, error) {
 	return end, err
 }
 
-func (s *scanner) skipArray(i int) (int, error) {
+func (s *Scanner) skipArray(i int) (int, error) {
 	if s.depth++; s.depth > maxDepth {
 		return i, errDepth
 	}
@@ -120,7 +120,7 @@ func (s *scanner) skipArray(i int) (int, error) {
 	}
 }
 
-func (s *scanner) literal(i int, want string) (int, error) {
+func (s *Scanner) literal(i int, want string) (int, error) {
 	if len(s.data)-i < len(want) || string(s.data[i:i+len(want)]) != want {
 		return i, syntaxError(i)
 	}
@@ -128,7 +128,7 @@ func (s *scanner) literal(i int, want string) (int, error) {
 }
 
 // number passes over a number in JSON's grammar.
-func (s *scanner) number(i int) (int, error) {
+func (s *Scanner) number(i int) (int, error) {
 	if s.byte(i) == '-' {
 		i++
 	}
@@ -159,7 +159,7 @@ func (s *scanner) number(i int) (int, error) {
 	return i, nil
 }
 
-func (s *scanner) digits(i int) int {
+func (s *Scanner) digits(i int) int {
 	for c := s.byte(i); '0' <= c && c <= '9'; c = s.byte(i) {
 		i++
 	}
@@ -181,7 +181,7 @@ func special(w uint64) uint64 {
 
 // text passes over a string, from behind its opening quote to behind its
 // closing one. plain says that it is ASCII without escapes.
-func (s *scanner) text(i int) (end int, plain bool, err error) {
+func (s *Scanner) text(i int) (end int, plain bool, err error) {
 	data := s.data
 	plain = true
 	for start := i; ; {
@@ -218,7 +218,7 @@ func (s *scanner) text(i int) (end int, plain bool, err error) {
 }
 
 // escape passes over one escape sequence.
-func (s *scanner) escape(i int) (int, error) {
+func (s *Scanner) escape(i int) (int, error) {
 	switch s.byte(i + 1) {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return i + 2, nil

@@ -1,4 +1,4 @@
-package backup
+package scan
 
 import (
 	"errors"
@@ -13,45 +13,63 @@ const (
 	maxElems = 10_000
 )
 
-// form is the JSON type of a value that was captured.
-type form uint8
+// Form is the JSON type of a value that was captured.
+type Form uint8
 
 const (
-	formString  form = iota // plain ASCII without escapes
-	formEscaped             // a string with escapes or other characters
-	formNumber
-	formTrue
-	formFalse
-	formObject
-	formArray
+	String  Form = iota // plain ASCII without escapes
+	Escaped             // a string with escapes or other characters
+	Number
+	True
+	False
+	Object
+	Array
 )
 
-// value is one captured value. raw is in the body that was scanned: the
+// Value is one captured value. Raw is in the body that was scanned: the
 // content of a string between its quotes, the text of a number, of an object or
 // of an array.
-type value struct {
-	raw  []byte
-	elem int // index of the element of the innermost array on the path
-	form form
+type Value struct {
+	Raw  []byte
+	Elem int // index of the element of the innermost array on the path
+	Form Form
 }
 
-func (v value) isString() bool { return v.form == formString || v.form == formEscaped }
+// IsString reports whether the value is a string, with or without escapes.
+func (v Value) IsString() bool { return v.Form == String || v.Form == Escaped }
 
-// capture is what a scan found, by slot of the plan. It is used again for the
+// Capture is what a scan found, by slot of the plan. It is used again for the
 // next object.
-type capture struct {
-	found  [][]value
+type Capture struct {
+	plan   *Plan
+	found  [][]Value
 	elems  []int // elements seen, by array of the plan
 	shapes shapes
 }
 
-// at returns what a slot of the plan holds, and whether it holds anything.
-func (c *capture) at(p *plan, slot int) (found, bool) {
-	f := found{values: c.found[slot]}
-	if a := p.slots[slot].array; a >= 0 {
-		f.elems = c.elems[a]
+// Found is what a scan met on one path.
+type Found struct {
+	Values []Value
+	Elems  int // elements of the innermost array on the path
+}
+
+// Capture returns what scans by the plan fill, which from now on is complete. room has
+// at least [Plan.Len] slots. Captures may share it, where what one scan found is read
+// before the next.
+func (p *Plan) Capture(room [][]Value) *Capture {
+	return &Capture{plan: p, found: room[:len(p.slots)], elems: make([]int, p.arrays)}
+}
+
+// Path returns the path of a slot, as messages name it.
+func (c *Capture) Path(slot int) string { return c.plan.slots[slot].path }
+
+// At returns what a slot of the plan holds, and whether it holds any value.
+func (c *Capture) At(slot int) (Found, bool) {
+	f := Found{Values: c.found[slot]}
+	if a := c.plan.slots[slot].array; a >= 0 {
+		f.Elems = c.elems[a]
 	}
-	return f, len(f.values) > 0
+	return f, len(f.Values) > 0
 }
 
 // syntaxError says where a body stops being JSON, and nothing of its content.
@@ -70,12 +88,12 @@ type typeError string
 
 func (e typeError) Error() string { return "a member is not an " + string(e) }
 
-// scanner reads one JSON document in one pass. It checks all of the document's
+// Scanner reads one JSON document in one pass. It checks all of the document's
 // syntax, but builds nothing: values on the paths of a plan are noted in the
 // capture, all else is passed over.
-type scanner struct {
+type Scanner struct {
 	data    []byte
-	capture *capture
+	capture *Capture
 	scratch []byte
 	depth   int
 	repeats [512]repeat // see skipMember
@@ -84,19 +102,22 @@ type scanner struct {
 	learnt int     // bytes of all shapes
 }
 
-// scan fills the capture from one document, which must be an object.
-func (s *scanner) scan(p *plan, c *capture, data []byte) error {
+// Scan fills the capture from one document, which must be an object. It fails where the
+// document is not JSON as RFC 8259 has it, breaks a bound of this package, has a wanted
+// member twice in one object, or has another type than the plan wants on the way to one.
+// What was found lies in data.
+func (s *Scanner) Scan(c *Capture, data []byte) error {
 	for i := range c.found {
 		c.found[i] = c.found[i][:0]
 	}
 	clear(c.elems)
-	if c.shapes.usage.unique() {
-		return s.read(p, c, data)
+	if c.shapes.differ() {
+		return s.read(c, data)
 	}
 	if s.recall(c, data) {
 		return nil
 	}
-	err := s.read(p, c, data)
+	err := s.read(c, data)
 	if err == nil {
 		s.learn(c)
 	}
@@ -104,7 +125,7 @@ func (s *scanner) scan(p *plan, c *capture, data []byte) error {
 }
 
 // read fills the capture from a document of a new shape.
-func (s *scanner) read(p *plan, c *capture, data []byte) error {
+func (s *Scanner) read(c *Capture, data []byte) error {
 	s.data, s.capture, s.depth = data, c, 0
 	i := s.space(0)
 	if s.byte(i) != '{' {
@@ -113,7 +134,7 @@ func (s *scanner) read(p *plan, c *capture, data []byte) error {
 		}
 		return typeError("object")
 	}
-	i, err := s.members(i, p.root, 0)
+	i, err := s.members(i, c.plan.root, 0)
 	if err != nil {
 		return err
 	}
@@ -124,14 +145,14 @@ func (s *scanner) read(p *plan, c *capture, data []byte) error {
 }
 
 // byte returns the byte at i, or zero behind the end, which fits nothing in JSON.
-func (s *scanner) byte(i int) byte {
+func (s *Scanner) byte(i int) byte {
 	if i < len(s.data) {
 		return s.data[i]
 	}
 	return 0
 }
 
-func (s *scanner) space(i int) int {
+func (s *Scanner) space(i int) int {
 	for i < len(s.data) {
 		switch s.data[i] {
 		case ' ', '\n', '\r', '\t':
@@ -145,57 +166,57 @@ func (s *scanner) space(i int) int {
 
 // wanted reads a value that the plan has a node for. elem is the element of the
 // innermost array around it.
-func (s *scanner) wanted(i int, n *node, elem int) (int, error) {
+func (s *Scanner) wanted(i int, n *node, elem int) (int, error) {
 	var err error
-	start, v := i, value{elem: elem}
+	start, v := i, Value{Elem: elem}
 	switch c := s.byte(i); {
 	case c == '{':
-		v.form = formObject
+		v.Form = Object
 		if n.each != nil {
 			return i, typeError("array")
 		}
 		if i, err = s.members(i, n, elem); err == nil {
-			v.raw = s.data[start:i]
+			v.Raw = s.data[start:i]
 		}
 	case c == '[':
-		v.form = formArray
+		v.Form = Array
 		if len(n.kids) > 0 {
 			return i, typeError("object")
 		}
 		if i, err = s.array(i, n); err == nil {
-			v.raw = s.data[start:i]
+			v.Raw = s.data[start:i]
 		}
 	case c == '"':
 		var plain bool
 		i, plain, err = s.text(i + 1)
-		v.form = formEscaped
+		v.Form = Escaped
 		if plain {
-			v.form = formString
+			v.Form = String
 		}
 		if err == nil {
-			v.raw = s.data[start+1 : i-1]
+			v.Raw = s.data[start+1 : i-1]
 		}
 	case c == 'n':
 		return s.literal(i, "null") // absent
 	case c == 't':
-		v.form = formTrue
+		v.Form = True
 		i, err = s.literal(i, "true")
 	case c == 'f':
-		v.form = formFalse
+		v.Form = False
 		i, err = s.literal(i, "false")
 	default:
-		v.form = formNumber
+		v.Form = Number
 		if i, err = s.number(i); err == nil {
-			v.raw = s.data[start:i]
+			v.Raw = s.data[start:i]
 		}
 	}
 	if err != nil {
 		return i, err
 	}
-	if v.form != formObject && len(n.kids) > 0 {
+	if v.Form != Object && len(n.kids) > 0 {
 		return i, typeError("object")
 	}
-	if v.form != formArray && n.each != nil {
+	if v.Form != Array && n.each != nil {
 		return i, typeError("array")
 	}
 	if n.slot >= 0 {
@@ -206,7 +227,7 @@ func (s *scanner) wanted(i int, n *node, elem int) (int, error) {
 
 // members reads the members of an object, at its opening brace. elem is the
 // element of the innermost array around it.
-func (s *scanner) members(i int, n *node, elem int) (int, error) {
+func (s *Scanner) members(i int, n *node, elem int) (int, error) {
 	if len(n.kids) == 0 {
 		return s.skip(i)
 	}
@@ -257,9 +278,9 @@ func (s *scanner) members(i int, n *node, elem int) (int, error) {
 }
 
 // match finds the member among the node's, or -1.
-func (s *scanner) match(n *node, name []byte, plain bool) int {
+func (s *Scanner) match(n *node, name []byte, plain bool) int {
 	if !plain {
-		s.scratch = unquote(s.scratch[:0], name)
+		s.scratch = Unquote(s.scratch[:0], name)
 		name = s.scratch
 	}
 	for k, want := range n.names {
@@ -271,7 +292,7 @@ func (s *scanner) match(n *node, name []byte, plain bool) int {
 }
 
 // array reads an array whose elements the plan may want, at its bracket.
-func (s *scanner) array(i int, n *node) (int, error) {
+func (s *Scanner) array(i int, n *node) (int, error) {
 	if n.each == nil {
 		return s.skip(i)
 	}
