@@ -173,6 +173,6 @@ type Inventory struct {
 	Version  string    `json:"inventoryVersion"`
 	Listings []Listing `json:"listings"`
 
-	named map[string]*Listing            // by their IDs, see Named
-	facts map[*Listing]map[string]string // the first of each name, see AccessFact
+	named   map[string]*Listing // by their IDs, see Named
+	lookups Lookups             // see Lookup
 }

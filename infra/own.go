@@ -2,7 +2,6 @@ package infra
 
 import (
 	"context"
-	"slices"
 
 	"drift-detector/backup"
 	"drift-detector/infra/walk"
@@ -85,21 +84,16 @@ func (l *Listing) AccessFact(name, id string) string {
 
 // AccessFact returns that of a listing, for many ids: a place of many clusters has a Fact for each.
 func (inv *Inventory) AccessFact(l *Listing, name, id string) string {
-	facts := inv.facts[l]
-	if facts == nil {
-		if facts = make(map[string]string, len(l.Facts)); inv.facts == nil {
-			inv.facts = map[*Listing]map[string]string{}
-		}
-		for _, f := range slices.Backward(l.Facts) {
-			facts[f.Name] = f.Value
-		}
-		inv.facts[l] = facts
-	}
-	if v, ok := facts[name+" "+id]; ok {
+	of := inv.Lookup(l)
+	if v, ok := of.Fact(name + " " + id); ok {
 		return v
 	}
-	return facts[name]
+	v, _ := of.Fact(name)
+	return v
 }
+
+// Lookup returns that of a listing, nil for none. Listings must not be changed any more.
+func (inv *Inventory) Lookup(l *Listing) *Lookup { return inv.lookups.Of(l) }
 
 // Named returns the listing whose IDs hold that of a target; nil when there is none. Listings must
 // not be added any more.

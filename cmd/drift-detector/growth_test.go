@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"drift-detector/internal/cli"
+	"drift-detector/internal/lab/azurelab"
 	"drift-detector/internal/lab/openstacklab"
 )
 
@@ -87,6 +88,11 @@ var growths = []growth{
 		only: regexp.MustCompile(`/(openstack\w+|machine\w*|kubeadm\w+|secrets)[./]|^nova/`),
 	},
 	{name: "machines of a cluster on OpenStack", tenant: onOpenStack, pick: "web-prod-md-0-46mng-9s5vw", few: 24, vary: []string{"web-prod-md-0-46mng-9s5vw"}},
+	{
+		name: "clusters on Azure", tenant: onAzure, pick: onAzure, few: 8, vary: []string{onAzure, "shop", "edge-7"},
+		only: regexp.MustCompile(`\.(x-k8s\.io|azure\.com)/|/[a-z0-9-]+-(ca|kubeconfig|sp|secret)\.json$`), // further Secrets have so many shapes that none is remembered
+	},
+	{name: "machines of a cluster on Azure", tenant: onAzure, pick: "shop-md-0-w66kl-djmng", few: 24, vary: []string{"shop-md-0-w66kl-djmng"}},
 	{name: "unknown servers on OpenStack", tenant: onOpenStack, pick: "ops-jump", few: 24, vary: []string{"ops-jump"}},
 	{name: "datacenters", pick: grownMachine, vary: []string{grownMachine, "/DC0"}},
 	{name: "machines of one name on AWS", tenant: onAWS, pick: "aws-prod-md-1a-f7mmd-8gn59", few: 24},
@@ -143,9 +149,11 @@ func TestNothingGrowsFasterThanItsInput(t *testing.T) {
 	c := counter{program: program, converter: strings.TrimSpace(string(converter))}
 	w := fleet(t)
 	cloud, _ := openstackFleet(t, openstacklab.Options{})
+	azure := azureFleet(t, azurelab.Options{})
+	azure.withAzureNodes()
 	seeds := map[string]seed{
 		onVSphere: newSeed(t, w, w.reach(), onVSphere), onAWS: newSeed(t, w, w.reach(), onAWS),
-		onOpenStack: newSeed(t, cloud, cloud.withOpenStackNodes(), onOpenStack),
+		onOpenStack: newSeed(t, cloud, cloud.withOpenStackNodes(), onOpenStack), onAzure: newSeed(t, azure, azure.reach(), onAzure),
 	}
 	for _, g := range growths {
 		t.Run(g.name, func(t *testing.T) {

@@ -119,7 +119,7 @@ func (p *place) undecided(kind infra.KeyKind) bool { return slices.Contains(p.li
 
 // sees reports whether a probe was found.
 func (p *place) sees(kind infra.KeyKind, value string) bool {
-	return slices.Contains(p.listing.ProbesFound, infra.Key{Kind: kind, Value: value})
+	return p.inv.Lookup(p.listing).Finds(infra.Key{Kind: kind, Value: value})
 }
 
 // madeVPC reports whether CAPA takes the cluster's VPC for its own.

@@ -140,8 +140,8 @@ func FactOf(kind, arm string, v any) infra.Fact {
 }
 
 // readFact returns a Fact about a thing; seen is false where the listing does not say.
-func readFact[T any](l *infra.Listing, kind, arm string) (v T, seen bool) {
-	text, ok := l.Facts.Get(kind + ":" + arm)
+func readFact[T any](l *infra.Lookup, kind, arm string) (v T, seen bool) {
+	text, ok := l.Fact(kind + ":" + arm)
 	return v, ok && json.Unmarshal([]byte(text), &v) == nil
 }
 

@@ -216,6 +216,9 @@ type namespace struct{ Labels string }
 
 var namespaces = backup.NewKind("namespaces", backup.Raw(func(n *namespace) *string { return &n.Labels }, "metadata.labels"))
 
+// policySkip is the reconcile-policy of an object of ASO that writes nothing to Azure.
+const policySkip = "skip"
+
 // serviceObjects are those of Azure Service Operator (ASO) through which CAPZ makes what is around an
 // AzureCluster, resource groups first.
 var serviceObjects = []*backup.Kind[object]{

@@ -24,6 +24,15 @@ type objects struct {
 	pools         []pool
 	poolNamed     map[poolName]*pool
 	locations     map[backup.ClusterID]*location // of the clusters that are CAPZ's
+	machinesOf    map[backup.ClusterID][]*member // with machineKind
+	served        map[backup.ClusterID][]served  // by label
+	skipped       map[capi.Object]bool           // ARM ids, in place of names, of served objects with policySkip
+}
+
+// served is an object of ASO that is one of serviceObjects.
+type served struct {
+	*backup.Record[object]
+	kind int
 }
 
 // member is one machine that the backup expects: a Machine with what is behind it, or
@@ -51,12 +60,33 @@ func newObjects(s *backup.Snapshot) *objects {
 		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), known: capi.Clusters(s),
 		clusters: capi.Index(clusters.In(s)), planes: capi.Index(planes.In(s)),
 		identities: capi.Index(identities.In(s)), namespaces: capi.Index(namespaces.In(s)),
-		locations: map[backup.ClusterID]*location{},
+		locations:  map[backup.ClusterID]*location{},
+		machinesOf: map[backup.ClusterID][]*member{}, served: map[backup.ClusterID][]served{}, skipped: map[capi.Object]bool{},
+	}
+	for i, k := range serviceObjects {
+		for r := range k.In(s).All() {
+			id := capi.ClusterOf(&r.Meta)
+			objs.served[id] = append(objs.served[id], served{r, i})
+			if at, ok := ParseID(r.Data.ProviderID); ok && r.Data.Policy == policySkip {
+				objs.skipped[capi.Object{Backup: r.Backup, Namespace: r.Namespace, Name: at.Text}] = true
+			}
+		}
 	}
 	objs.join()
+	for i := range objs.members {
+		if m := &objs.members[i]; m.kind == machineKind {
+			objs.machinesOf[m.cluster] = append(objs.machinesOf[m.cluster], m)
+		}
+	}
 	objs.joinPools()
 	objs.locate()
 	return objs
+}
+
+// skips reports whether an object of ASO for the thing, in the cluster's namespace, says that ASO writes
+// nothing.
+func (objs *objects) skips(id backup.ClusterID, arm string) bool {
+	return objs.skipped[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: arm}]
 }
 
 // join makes a member of every Machine that is CAPZ's, and of every infrastructure machine

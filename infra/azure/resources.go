@@ -65,7 +65,7 @@ func (objs *objects) resourcesOf(id backup.ClusterID, l *location) []infra.Resou
 		g.add(thingGroup, l.groupID(), l.record.Data.Group, code.MadeAgain, "")
 		return g.list
 	}
-	if objs.policyOf(id, l) == policySkip {
+	if objs.skips(id, l.groupID()) {
 		g.add(thingGroup, l.groupID(), l.record.Data.Group, code.HaltsCluster, givenGroup)
 	} else {
 		g.add(thingGroup, l.groupID(), l.record.Data.Group, code.MadeAgain, emptyGroup)

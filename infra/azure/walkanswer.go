@@ -1,8 +1,6 @@
 package azure
 
 import (
-	"slices"
-
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
@@ -17,14 +15,14 @@ type questions struct {
 
 // look keeps a step of a subject that a listing of the cluster's place answers. Where that was
 // not listed, others say so.
-func (q *questions) look(s walk.Step, look func(*infra.Listing) walk.Answer) {
+func (q *questions) look(s walk.Step, look func(*infra.Lookup) walk.Answer) {
 	target := q.objs.locations[s.Cluster].target
 	q.Steps = append(q.Steps, infra.Step{Step: s, Look: func(inv *infra.Inventory) walk.Answer {
 		l := inv.Named(target)
 		if l == nil || l.State == code.ScopeFailed {
 			return walk.Answer{}
 		}
-		return look(l)
+		return look(inv.Lookup(l))
 	}})
 }
 
@@ -44,34 +42,8 @@ func unseen(objects ...string) walk.Answer {
 	return walk.Answer{Found: walk.Unseen, Objects: objects}
 }
 
-// presence says whether a listing found what a probe asks for, or that it is absent; neither
-// where it does not say.
-func presence(l *infra.Listing, k infra.Key) (found, absent bool) {
-	switch {
-	case slices.Contains(l.ProbesFound, k):
-		return true, false
-	case k.IsZero() || slices.Contains(l.Unread, k.Kind) || !slices.Contains(l.Asked, k) || l.State != code.ScopeComplete:
-		return false, false
-	}
-	return false, true
-}
-
 // resourceKey returns the probe of something beside VMs.
 func resourceKey(id string) infra.Key { return infra.Key{Kind: KeyResource, Value: id} }
-
-// holds reports whether a listing has an instance with the key that has not ended.
-func holds(l *infra.Listing, k infra.Key) bool {
-	is := func(i infra.Instance) bool { return !i.Gone && i.HasKey(k) }
-	if slices.ContainsFunc(l.Instances, is) {
-		return true
-	}
-	for i := range l.Unrelated.All() {
-		if is(i) {
-			return true
-		}
-	}
-	return false
-}
 
 // noteUnseen notes what nobody sees of a cluster, where it has any of it.
 func (q *questions) noteUnseen(r *walk.Row, id backup.ClusterID, has bool) {

@@ -9,12 +9,6 @@ import (
 	"drift-detector/report/code"
 )
 
-// Policies of an object of ASO: whether it writes to Azure.
-const (
-	policyManage = "manage"
-	policySkip   = "skip"
-)
-
 // Rows of the objects of ASO. Without the AzureCluster as their owner, which a restore takes
 // away, CAPZ takes them for somebody else's and goes on, whatever they say (skipping reconcile
 // for unmanaged resource); ASO goes by its annotation alone. What is not in the backup CAPZ
@@ -44,27 +38,15 @@ var (
 	clusterRows = []*walk.Row{rowC1}
 )
 
-// policyOf returns the reconcile-policy of the object that stands for the cluster's resource group, or
-// "": the backup has none, and CAPZ creates it.
-func (objs *objects) policyOf(id backup.ClusterID, l *location) string {
-	for r := range serviceObjects[0].In(objs.snapshot).All() {
-		at, ok := ParseID(r.Data.ProviderID)
-		if ok && at.Text == l.groupID() && r.Backup == id.Backup && r.Namespace == id.Namespace {
-			return r.Data.Policy
-		}
-	}
-	return ""
-}
-
 // askASO asks what the objects of ASO do.
 func (q *questions) askASO(id backup.ClusterID, l *location) {
 	if l.groupID() == "" {
 		return
 	}
-	if q.objs.policyOf(id, l) == policySkip {
+	if q.objs.skips(id, l.groupID()) {
 		object := thingGroup + " " + l.record.Data.Group
-		q.look(of(rowO1, id, infra.ClusterTitle(id)), func(at *infra.Listing) walk.Answer {
-			if _, absent := presence(at, resourceKey(l.groupID())); absent {
+		q.look(of(rowO1, id, infra.ClusterTitle(id)), func(at *infra.Lookup) walk.Answer {
+			if at.Lacks(resourceKey(l.groupID())) {
 				return answer(walk.Differs, object, fmt.Sprintf("%s is gone, and its object has reconcile-policy skip", object), "exists")
 			}
 			return pass
@@ -83,9 +65,9 @@ func (q *questions) askBalancer(id backup.ClusterID, l *location) {
 	}
 	key := resourceKey(thing(l.groupID(), thingBalancer, name))
 	object := thingBalancer + " " + name
-	q.look(of(rowC1, id, infra.ClusterTitle(id)), func(at *infra.Listing) walk.Answer {
-		here, _ := presence(at, resourceKey(l.groupID()))
-		if _, absent := presence(at, key); absent && here {
+	q.look(of(rowC1, id, infra.ClusterTitle(id)), func(at *infra.Lookup) walk.Answer {
+		here := at.Finds(resourceKey(l.groupID()))
+		if at.Lacks(key) && here {
 			return answer(walk.None, object, object+" is gone", "exists, with the control plane behind it")
 		}
 		return pass

@@ -114,11 +114,11 @@ func (q *questions) askMember(m *member) {
 		return
 	}
 	object := subject
-	q.look(step(rowM4), func(l *infra.Listing) walk.Answer {
-		if l.State != code.ScopeComplete || !slices.Contains(l.ProbesFound, Answered(g)) {
+	q.look(step(rowM4), func(l *infra.Lookup) walk.Answer {
+		if l.State != code.ScopeComplete || !l.Finds(Answered(g)) {
 			return walk.Answer{}
 		}
-		if holds(l, infra.Key{Kind: keyPlace, Value: within(g, name)}) {
+		if l.Holds(infra.Key{Kind: keyPlace, Value: within(g, name)}) {
 			return pass
 		}
 		return walk.Answer{Found: walk.None, Why: "the VM is gone", Objects: []string{object}}

@@ -61,7 +61,7 @@ func (q *questions) askNetwork(id backup.ClusterID, l *location) {
 // nothing; seen is false where the listing does not show it.
 type part struct {
 	object, arm string
-	lacks       func(*infra.Listing) (why string, seen bool)
+	lacks       func(*infra.Lookup) (why string, seen bool)
 }
 
 // compare asks a row of parts. Of one that is gone a resource says it.
@@ -70,10 +70,10 @@ func (q *questions) compare(r *walk.Row, id backup.ClusterID, parts []part) {
 		q.Note(r, id, pass)
 		return
 	}
-	q.look(of(r, id, infra.ClusterTitle(id)), func(at *infra.Listing) walk.Answer {
+	q.look(of(r, id, infra.ClusterTitle(id)), func(at *infra.Lookup) walk.Answer {
 		found := pass
 		for _, p := range parts {
-			if _, absent := presence(at, resourceKey(p.arm)); absent {
+			if at.Lacks(resourceKey(p.arm)) {
 				continue
 			}
 			switch why, seen := p.lacks(at); {
@@ -100,7 +100,7 @@ func (q *questions) securityParts(id backup.ClusterID, l *location, n *network) 
 			continue
 		}
 		arm := thing(l.networkGroup(n), thingSecurity, g.Name)
-		parts = append(parts, part{thingSecurity + " " + g.Name, arm, func(at *infra.Listing) (string, bool) {
+		parts = append(parts, part{thingSecurity + " " + g.Name, arm, func(at *infra.Lookup) (string, bool) {
 			have, seen := readFact[[]SecurityRule](at, FactSecurity, arm)
 			if !seen {
 				return "", false
@@ -153,7 +153,7 @@ func (q *questions) balancerParts(id backup.ClusterID, l *location, n *network) 
 			want.Probes = []Named{{"HTTPSProbe"}}
 		}
 		arm := thing(l.groupID(), thingBalancer, lb.Name)
-		parts = append(parts, part{thingBalancer + " " + lb.Name, arm, func(at *infra.Listing) (string, bool) {
+		parts = append(parts, part{thingBalancer + " " + lb.Name, arm, func(at *infra.Lookup) (string, bool) {
 			have, seen := readFact[Balancer](at, FactBalancer, arm)
 			if !seen {
 				return "", false
@@ -182,9 +182,8 @@ func (lb *balancer) wanted(pool string) *Balancer {
 
 // natRules returns the inbound NAT rules of a cluster's control plane, which are called as its VMs.
 func (q *questions) natRules(id backup.ClusterID) (rules []Named) {
-	for i := range q.objs.members {
-		m := &q.objs.members[i]
-		if m.cluster == id && m.kind == machineKind && m.index >= 0 && m.record != nil && !m.record.Paused && q.objs.snapshot.Machines[m.index].ControlPlane {
+	for _, m := range q.objs.machinesOf[id] {
+		if m.index >= 0 && m.record != nil && !m.record.Paused && q.objs.snapshot.Machines[m.index].ControlPlane {
 			vm, _ := ParseID(vmOf(m.record.Data.ProviderID))
 			rules = append(rules, Named{cmp.Or(vm.Name, m.vmName())})
 		}
@@ -221,7 +220,7 @@ func (b *Balancer) lists() [6][]Named {
 func peeringParts(l *location, n *network) (parts []part) {
 	add := func(group, from, to string) {
 		arm, name := thing(group, thingNetwork, from), from+"-To-"+to
-		parts = append(parts, part{thingNetwork + " " + from, arm, func(at *infra.Listing) (string, bool) {
+		parts = append(parts, part{thingNetwork + " " + from, arm, func(at *infra.Lookup) (string, bool) {
 			have, seen := readFact[Network](at, FactNetwork, arm)
 			if seen = seen && have.Peerings != nil; !seen || slices.ContainsFunc(have.Peerings, Named{name}.isAs) {
 				return "", seen

@@ -97,9 +97,9 @@ func (q *questions) askPoolMember(m *member, step func(*walk.Row) walk.Step) {
 	}
 	key := infra.Key{Kind: keyVM, Value: vm}
 	subject := step(rowP9).Subject
-	q.look(step(rowP9), func(l *infra.Listing) walk.Answer {
-		there, _ := presence(l, set)
-		if !there || l.State != code.ScopeComplete || holds(l, key) {
+	q.look(step(rowP9), func(l *infra.Lookup) walk.Answer {
+		there := l.Finds(set)
+		if !there || l.State != code.ScopeComplete || l.Holds(key) {
 			return pass
 		}
 		// Nothing that is done before the restore ends it.
@@ -110,8 +110,8 @@ func (q *questions) askPoolMember(m *member, step func(*walk.Row) walk.Step) {
 		return
 	}
 	object := fmt.Sprintf("%s %s/%s", memberKind, m.record.Namespace, m.record.Name)
-	q.look(step(rowP8), func(l *infra.Listing) walk.Answer {
-		if !holds(l, key) {
+	q.look(step(rowP8), func(l *infra.Lookup) walk.Answer {
+		if !l.Holds(key) {
 			return walk.Answer{} // P9 says it, or nobody knows
 		}
 		return answer(walk.None, object, "a restore takes the owner of "+object+" away", "is deleted")

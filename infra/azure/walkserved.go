@@ -42,20 +42,8 @@ func (q *questions) askWritten(id backup.ClusterID, l *location) {
 
 // isWritten reports whether ASO writes what an object of the cluster says, or one that CAPZ makes.
 func (objs *objects) isWritten(id backup.ClusterID, l *location) bool {
-	skipped := map[string]bool{} // by ARM id
-	for _, k := range serviceObjects {
-		for r := range k.In(objs.snapshot).All() {
-			if r.Backup != id.Backup || r.Namespace != id.Namespace {
-				continue
-			}
-			if at, ok := ParseID(r.Data.ProviderID); ok && r.Data.Policy == policySkip {
-				skipped[at.Text] = true
-			} else if r.ClusterName == id.Name && r.Data.Policy != policySkip {
-				return true
-			}
-		}
-	}
-	return !objs.leftAlone(id, l) && slices.ContainsFunc(l.served(id.Name), func(arm string) bool { return !skipped[arm] })
+	return slices.ContainsFunc(objs.served[id], func(s served) bool { return s.Data.Policy != policySkip }) ||
+		!objs.leftAlone(id, l) && slices.ContainsFunc(l.served(id.Name), func(arm string) bool { return !objs.skips(id, arm) })
 }
 
 // served returns the ids of what CAPZ makes objects of ASO for, and lets ASO write: of a network that
@@ -130,33 +118,32 @@ func (objs *objects) others(in int) (list []string) {
 // networkParts returns the virtual networks and subnets that ASO writes for a cluster, as their objects
 // say.
 func (objs *objects) networkParts(id backup.ClusterID) (parts []part) {
-	for i, kind := range []string{thingNetwork, thingSubnet} {
-		for r := range serviceObjects[1+i].In(objs.snapshot).All() {
-			at, ok := ParseID(r.Data.ProviderID)
-			if !ok || r.Backup != id.Backup || r.Namespace != id.Namespace || r.ClusterName != id.Name || r.Data.Policy == policySkip {
-				continue
-			}
-			var spec struct {
-				NetworkPart
-				Tags map[string]string
-			}
-			if json.Unmarshal([]byte(r.Data.Network), &spec) != nil {
-				continue
-			}
-			want := spec.Words(spec.Tags)
-			vnet, subnet, _ := strings.Cut(at.Text, "/subnets/")
-			parts = append(parts, part{kind + " " + at.Name, at.Text, func(l *infra.Listing) (string, bool) {
-				have, seen := readFact[Network](l, FactNetwork, vnet)
-				words := have.Words
-				if subnet != "" {
-					words = have.Subnets[subnet]
-				}
-				if !seen || want == nil || words == nil {
-					return "", false
-				}
-				return unlikeWords(want, words), true
-			}})
+	for _, r := range objs.served[id] {
+		kind := map[int]string{1: thingNetwork, 2: thingSubnet}[r.kind]
+		at, ok := ParseID(r.Data.ProviderID)
+		if kind == "" || !ok || r.Data.Policy == policySkip {
+			continue
 		}
+		var spec struct {
+			NetworkPart
+			Tags map[string]string
+		}
+		if json.Unmarshal([]byte(r.Data.Network), &spec) != nil {
+			continue
+		}
+		want := spec.Words(spec.Tags)
+		vnet, subnet, _ := strings.Cut(at.Text, "/subnets/")
+		parts = append(parts, part{kind + " " + at.Name, at.Text, func(l *infra.Lookup) (string, bool) {
+			have, seen := readFact[Network](l, FactNetwork, vnet)
+			words := have.Words
+			if subnet != "" {
+				words = have.Subnets[subnet]
+			}
+			if !seen || want == nil || words == nil {
+				return "", false
+			}
+			return unlikeWords(want, words), true
+		}})
 	}
 	return parts
 }

@@ -34,8 +34,8 @@ var (
 func (q *questions) askSet(p *pool, title string) {
 	key := q.objs.poolKey(p)
 	asks := func(r *walk.Row, ask func(*ScaleSet) walk.Answer) {
-		q.look(of(r, p.cluster, title), func(l *infra.Listing) walk.Answer {
-			if _, absent := presence(l, key); absent || l.State == code.ScopeComplete && !holds(l, key) {
+		q.look(of(r, p.cluster, title), func(l *infra.Lookup) walk.Answer {
+			if l.Lacks(key) || l.State == code.ScopeComplete && !l.Holds(key) {
 				return pass // there is none to change
 			}
 			set, seen := readFact[ScaleSet](l, FactSet, key.Value)
@@ -61,7 +61,7 @@ func (q *questions) askSet(p *pool, title string) {
 		q.Note(rowP10, p.cluster, pass)
 		return
 	}
-	q.look(of(rowP10, p.cluster, title), func(l *infra.Listing) walk.Answer {
+	q.look(of(rowP10, p.cluster, title), func(l *infra.Lookup) walk.Answer {
 		for i := range l.Instances {
 			if m := &l.Instances[i]; !m.Gone && m.HasKey(key) && slices.Contains(m.Warnings, code.ErrorState) {
 				return answer(walk.Differs, title, "Azure calls VM "+m.Name+" of it failed", "has no such member")

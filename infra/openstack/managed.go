@@ -77,9 +77,9 @@ func (l *location) probes(id backup.ClusterID) []infra.Key {
 func (m *managed) same(p *place) (same, known bool) {
 	here, named := idKey(infra.KeyKindOf(m.kind), m.id), m.namedKey()
 	switch {
-	case here.IsZero(), p.silent(named), p.silent(here):
+	case here.IsZero(), p.IsSilent(named), p.IsSilent(here):
 		return false, false
-	case p.found[m.renamedKey()], !p.found[named], !p.found[here]:
+	case p.Finds(m.renamedKey()), !p.Finds(named), !p.Finds(here):
 		return false, true
 	}
 	return true, true

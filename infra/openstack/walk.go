@@ -67,15 +67,12 @@ func (q *questions) look(r *walk.Row, id backup.ClusterID, of func(*place) walk.
 	})
 }
 
-// place is a listing that was looked through once. It may be of an older version, or for
-// another backup: of what it was not asked for it says nothing.
+// place is a listing that was looked through once.
 type place struct {
-	*infra.Listing
-	found, several, asked map[infra.Key]bool
-	unread                map[infra.KeyKind]bool
-	kinds, kindsAsked     map[infra.KeyKind]bool // of what was found, and of what was asked for
-	lacking               map[infra.KeyKind]bool // of what was asked for and not found
-	servers               map[infra.Key]int      // that exist and were read, by their keys; nil until one is asked for
+	*infra.Lookup
+	kinds, kindsAsked map[infra.KeyKind]bool // of what was found, and of what was asked for
+	lacking           map[infra.KeyKind]bool // of what was asked for and not found
+	servers           map[infra.Key]int      // that exist and were read, by their keys; nil until one is asked for
 }
 
 // server returns the server with the key that exists and was read, or nil.
@@ -108,13 +105,6 @@ func (q *questions) placeOf(l *infra.Listing) *place {
 	}
 	p := q.places[l]
 	if p == nil {
-		set := func(keys []infra.Key) map[infra.Key]bool {
-			all := make(map[infra.Key]bool, len(keys))
-			for _, k := range keys {
-				all[k] = true
-			}
-			return all
-		}
 		kinds := func(keys []infra.Key) map[infra.KeyKind]bool {
 			all := map[infra.KeyKind]bool{}
 			for _, k := range keys {
@@ -122,32 +112,24 @@ func (q *questions) placeOf(l *infra.Listing) *place {
 			}
 			return all
 		}
-		p = &place{l, set(l.ProbesFound), set(l.Ambiguous), set(l.Asked), map[infra.KeyKind]bool{}, kinds(l.ProbesFound), kinds(l.Asked), map[infra.KeyKind]bool{}, nil}
+		p = &place{&infra.Lookup{Listing: l}, kinds(l.ProbesFound), kinds(l.Asked), map[infra.KeyKind]bool{}, nil}
 		for _, k := range l.Asked {
-			p.lacking[k.Kind] = p.lacking[k.Kind] || !p.found[k]
-		}
-		for _, k := range l.Unread {
-			p.unread[k] = true
+			p.lacking[k.Kind] = p.lacking[k.Kind] || !p.Finds(k)
 		}
 		q.places[l] = p
 	}
 	return p
 }
 
-// silent reports whether the place does not say whether there is something.
-func (p *place) silent(k infra.Key) bool {
-	return k.IsZero() || p.unread[k.Kind] || !p.asked[k] || p.State != code.ScopeComplete
-}
-
 // thing asks for something that has to be there, once. object is what the resources of the
 // cluster call it.
 func (p *place) thing(k infra.Key, object string) walk.Answer {
 	switch {
-	case p.several[k]:
+	case p.FindsSeveral(k):
 		return walk.Answer{Found: walk.Several, Why: fmt.Sprintf("%s has several of %s", p.title(), object), Until: object + " is one alone", Objects: []string{object}}
-	case p.found[k]:
+	case p.Finds(k):
 		return pass
-	case p.silent(k):
+	case p.IsSilent(k):
 		return walk.Answer{}
 	}
 	return walk.Answer{Found: walk.None, Why: object + " is gone", Until: object + " exists", Objects: []string{object}}

@@ -108,11 +108,11 @@ func (l *location) balancerAnswer(id backup.ClusterID, p *place) walk.Answer {
 		return answer(walk.Several, object, fmt.Sprintf("%s has %d load balancers of the name %s", p.title(), n, balancerName(id)), "is one alone")
 	case n == 0 && len(p.Facts.All(FactBalancer+"/"+balancerName(id))) > 0:
 		return answer(walk.None, object, object+" is being deleted", "is created again")
-	case n == 1 || p.found[name]:
+	case n == 1 || p.Finds(name):
 		return pass
-	case p.silent(name):
+	case p.IsSilent(name):
 		return walk.Answer{}
-	case p.found[here]:
+	case p.Finds(here):
 		object = "load balancer " + here.Value
 		return answer(walk.Differs, object, object+" has another name", "is called "+balancerName(id)+" again")
 	}

@@ -110,7 +110,7 @@ func (q *questions) askZones(id backup.ClusterID) {
 			return answer(walk.None, object, refusal, "may be read by CAPO")
 		case unread:
 			return walk.Answer{Found: walk.Unread, Why: why, Objects: []string{object}}
-		case !p.asked[zones]:
+		case !p.Asks(zones):
 			return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
 		}
 		return pass
@@ -127,17 +127,17 @@ func (l *location) listenedAnswer(id backup.ClusterID, p *place) walk.Answer {
 		listener, pool := infra.Key{Kind: KeyListener, Value: ByName + name}, infra.Key{Kind: KeyPool, Value: ByName + name}
 		f, known := factOf[Listener](p, FactListener+"/"+name)
 		switch {
-		case !p.asked[listener], p.found[listener] && !known:
+		case !p.Asks(listener), p.Finds(listener) && !known:
 			return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
-		case p.silent(listener), p.silent(pool):
+		case p.IsSilent(listener), p.IsSilent(pool):
 			return walk.Answer{} // L7 says it
-		case !p.found[listener]:
+		case !p.Finds(listener):
 			return answer(walk.None, object, object+" has no listener "+name, "has it")
 		case f.Balancer != balancers[0].id:
 			return answer(walk.Differs, object, fmt.Sprintf("listener %s is another load balancer's than %s", name, object), "has a listener of the name")
-		case !p.found[pool] && f.Pool != "":
+		case !p.Finds(pool) && f.Pool != "":
 			return answer(walk.Differs, object, fmt.Sprintf("listener %s has a pool that is not called as it is", name), "has a pool of the name")
-		case !p.found[pool]:
+		case !p.Finds(pool):
 			return answer(walk.None, object, object+" has no pool "+name, "has it")
 		}
 	}
@@ -233,12 +233,12 @@ func (p *place) trunked(trunks []infra.Key) walk.Answer {
 		why, unread := p.FactsUnread.Get(k.Kind.String())
 		refusal, refused := p.Facts.Get(FactRefused + "/" + k.Kind.String())
 		switch _, held := p.Facts.Get(FactHeld + "/" + name); {
-		case p.found[k]:
+		case p.Finds(k):
 		case refused:
 			return answer(walk.None, object, refusal, "may be read by CAPO")
 		case unread:
 			return walk.Answer{Found: walk.Unread, Why: why, Objects: []string{object}}
-		case !p.asked[k]:
+		case !p.Asks(k):
 			return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
 		case k == trunkExtension:
 			return answer(walk.None, object, p.title()+" has no "+object, "is there")

@@ -108,11 +108,11 @@ func externalAnswer(p *place, d *osCluster) walk.Answer {
 	const object = "external network"
 	any := infra.Key{Kind: KeyExternal, Value: OneExternal}
 	switch {
-	case p.found[infra.Key{Kind: KeyExternal, Value: SeveralExternal}]:
+	case p.Finds(infra.Key{Kind: KeyExternal, Value: SeveralExternal}):
 		return walk.Answer{Found: walk.Several, Why: p.title() + " sees several external networks, and spec.externalNetwork names none", Until: object + " is named by spec.externalNetwork", Objects: []string{object}}
-	case p.found[any]:
+	case p.Finds(any):
 		return pass
-	case p.silent(any) || !d.balanced() || d.noFloatingIP():
+	case p.IsSilent(any) || !d.balanced() || d.noFloatingIP():
 		return walk.Answer{}
 	}
 	return answer(walk.None, object, p.title()+" sees no external network", "is shared with the project")
@@ -139,7 +139,7 @@ func subnetsAnswer(p *place, k infra.Key) walk.Answer {
 	all := strings.Fields(versions)
 	slices.Sort(all)
 	switch {
-	case p.silent(k) || !known:
+	case p.IsSilent(k) || !known:
 		return walk.Answer{}
 	case len(all) == 0:
 		return answer(walk.None, object, object+" has no subnet", "has one")

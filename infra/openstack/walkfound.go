@@ -95,9 +95,9 @@ func (x *inspection) network(m *member, p *place) []walk.Step {
 	}
 	k := infra.Key{Kind: KeyExternal, Value: OneExternal}
 	switch {
-	case p.found[k]:
+	case p.Finds(k):
 		return x.keep(nil, rowM12, pass)
-	case p.silent(k):
+	case p.IsSilent(k):
 		return nil
 	}
 	return x.keep(nil, rowM12, answer(walk.None, "external network", p.title()+" sees no external network", "is shared with the project"))
@@ -137,7 +137,7 @@ func (x *inspection) ports(steps []walk.Step, m *member, p *place, server *infra
 func (x *inspection) twin(m *member, p *place) walk.Answer {
 	objs := x.q.objs
 	for i, k := range objs.twinPorts(m) {
-		if p.found[k] {
+		if p.Finds(k) {
 			return answer(walk.Several, objs.titleOf(m), fmt.Sprintf("several ports are called %s", m.resolved().ports()[i].named(objs.serverName(m), i)), "has one alone")
 		}
 	}
@@ -147,7 +147,7 @@ func (x *inspection) twin(m *member, p *place) walk.Answer {
 // portless asks S11.
 func (x *inspection) portless(m *member, p *place) walk.Answer {
 	for _, b := range x.q.objs.portBlockers(m) {
-		if b.Key.Kind == KeyPortless && p.found[b.Key] {
+		if b.Key.Kind == KeyPortless && p.Finds(b.Key) {
 			return answer(walk.Differs, x.q.objs.titleOf(m), "its server's port does not have its name, and has the address that the spec gives", "has a port of its name")
 		}
 	}
@@ -160,7 +160,7 @@ func (x *inspection) networkless(m *member, p *place) walk.Answer {
 	for i, k := range objs.twinPorts(m) {
 		id, _, _ := strings.Cut(k.Value, "/")
 		network, own := idKey(KeyNetwork, id), infra.Key{Kind: KeyHeld, Value: k.Value}
-		if !p.silent(network) && !p.found[network] && !p.several[network] && !p.silent(own) && !p.found[own] {
+		if !p.IsSilent(network) && !p.Finds(network) && !p.FindsSeveral(network) && !p.IsSilent(own) && !p.Finds(own) {
 			port := m.resolved().ports()[i].named(objs.serverName(m), i)
 			return answer(walk.None, "network "+id, fmt.Sprintf("network %s is gone, and no server has port %s", id, port), "exists, or no port of the machine names it")
 		}
@@ -171,7 +171,7 @@ func (x *inspection) networkless(m *member, p *place) walk.Answer {
 // lost asks S14.
 func (x *inspection) lost(m *member, p *place) walk.Answer {
 	for _, b := range x.q.objs.floatingLost(m) {
-		if p.found[b.Key] {
+		if p.Finds(b.Key) {
 			return answer(walk.Differs, x.q.objs.titleOf(m), "its server does not have the floating IP that its IPAddress keeps", "has it")
 		}
 	}
@@ -183,9 +183,9 @@ func (x *inspection) second(m *member, p *place, server *infra.Instance) walk.An
 	for _, k := range x.q.objs.twinPorts(m) {
 		own := infra.Key{Kind: KeyHeld, Value: k.Value}
 		switch {
-		case !p.asked[own]:
+		case !p.Asks(own):
 			return walk.Answer{}
-		case p.found[own]:
+		case p.Finds(own):
 			return pass
 		}
 	}

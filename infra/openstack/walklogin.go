@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -199,7 +200,7 @@ func (q *questions) askPoolNetwork(m *member) {
 			if p == nil {
 				return walk.Answer{}
 			}
-			if k.Kind == KeyExternal && p.found[infra.Key{Kind: KeyExternal, Value: SeveralExternal}] {
+			if k.Kind == KeyExternal && p.Finds(infra.Key{Kind: KeyExternal, Value: SeveralExternal}) {
 				return answer(walk.Several, object, p.title()+" sees several external networks, and the pool names none", "is one alone, or is named by the pool")
 			}
 			return p.thing(k, object)
@@ -263,12 +264,12 @@ func (q *questions) askServices(id backup.ClusterID, l *location) {
 			if why, refused := p.Facts.Get(FactRefused + "/" + k.String()); refused {
 				return answer(walk.None, object, why, "may be read by CAPO")
 			}
-			if why, unread := p.FactsUnread.Get(k.String()); open.Found == "" && (unread || p.unread[k]) {
+			if why, unread := p.FactsUnread.Get(k.String()); open.Found == "" && (unread || slices.Contains(p.Unread, k)) {
 				open = walk.Answer{Found: walk.Unread, Why: cmp.Or(why, object+" could not be read"), Objects: []string{object}}
 			}
 		}
 		for _, k := range keys {
-			if open.Found == "" && !k.IsZero() && !p.asked[k] {
+			if open.Found == "" && !k.IsZero() && !p.Asks(k) {
 				open = walk.Answer{Found: walk.Unread, Why: p.title() + " was listed for another backup, or by an older version, which did not ask for it"}
 			}
 		}

@@ -126,9 +126,9 @@ func (q *questions) askManaged(id backup.ClusterID, l *location) {
 	if k := l.bastionElsewhere(); !k.IsZero() {
 		q.look(rowC30, id, func(p *place) walk.Answer {
 			switch object := "floating IP " + k.Value; {
-			case p.found[k]:
+			case p.Finds(k):
 				return answer(walk.Differs, object, object+" is attached to a server that is not the cluster's bastion", "is the bastion's")
-			case p.silent(k):
+			case p.IsSilent(k):
 				return walk.Answer{}
 			}
 			return pass
@@ -136,7 +136,7 @@ func (q *questions) askManaged(id backup.ClusterID, l *location) {
 	}
 	if k := l.stuckBastion(id); !k.IsZero() {
 		q.look(rowC31, id, func(p *place) walk.Answer {
-			if object := roleBastion + " " + k.Value; p.found[k] {
+			if object := roleBastion + " " + k.Value; p.Finds(k) {
 				return answer(walk.Differs, object, object+" is in ERROR or BUILD", "is ACTIVE, or spec.bastion.enabled is false")
 			}
 			return pass
@@ -148,14 +148,14 @@ func (q *questions) askManaged(id backup.ClusterID, l *location) {
 func (m *managed) answer(p *place) walk.Answer {
 	object := m.thing + " " + m.name
 	switch here := idKey(infra.KeyKindOf(m.kind), m.id); {
-	case p.found[m.namesakesKey()]:
+	case p.Finds(m.namesakesKey()):
 		return answer(walk.Several, object, fmt.Sprintf("%s has several with the name of the cluster's %s (%s)", p.title(), m.thing, infra.Brief(m.name)), "is one alone")
-	case m.id != "" && p.found[m.renamedKey()]:
+	case m.id != "" && p.Finds(m.renamedKey()):
 		object = m.thing + " " + m.id
 		return answer(walk.Differs, object, object+" has another name", "is called "+m.name+" again")
-	case p.found[m.namedKey()], m.id != "" && p.found[here]:
+	case p.Finds(m.namedKey()), m.id != "" && p.Finds(here):
 		return pass
-	case p.silent(m.namedKey()):
+	case p.IsSilent(m.namedKey()):
 		return walk.Answer{}
 	}
 	return answer(walk.None, object, fmt.Sprintf("%s has no %s", p.title(), object), "exists")
@@ -177,7 +177,7 @@ func (l *location) resolved(p *place, k infra.Key) walk.Answer {
 	switch {
 	case len(managed) == 0:
 		return pass
-	case p.silent(k), !p.found[k]:
+	case p.IsSilent(k), !p.Finds(k):
 		return walk.Answer{} // C13 says it
 	case !known:
 		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
@@ -219,7 +219,7 @@ func (l *location) router(id backup.ClusterID, p *place) (router string, said bo
 			continue
 		}
 		switch same, known := m.same(p); {
-		case p.silent(m.namedKey()), !p.found[m.namedKey()], m.id != "" && p.found[m.renamedKey()]:
+		case p.IsSilent(m.namedKey()), !p.Finds(m.namedKey()), m.id != "" && p.Finds(m.renamedKey()):
 			return "", true
 		case same && known:
 			return m.id, false
@@ -253,7 +253,7 @@ func (l *location) routedAnswer(id backup.ClusterID, p *place) walk.Answer {
 	others := strings.Fields(devices)
 	object := "router " + router
 	switch {
-	case said, !p.found[network], p.State != code.ScopeComplete:
+	case said, !p.Finds(network), p.State != code.ScopeComplete:
 		return walk.Answer{} // C12 and C14 say it
 	case router != "" && slices.Contains(others, router):
 		return pass
@@ -316,11 +316,11 @@ func (l *location) unusedGroup(id backup.ClusterID) infra.Key {
 func unusedAnswer(p *place, k infra.Key) walk.Answer {
 	object := thingGroup + " " + k.Value
 	switch {
-	case p.several[k]:
+	case p.FindsSeveral(k):
 		return answer(walk.Several, object, p.title()+" has several of the name "+infra.Brief(k.Value), "is gone")
-	case p.found[k]:
+	case p.Finds(k):
 		return answer(walk.Differs, object, object+" is not specified any more, and ports are in it", "is in no use")
-	case p.silent(k) || p.unread[KeySecurity]:
+	case p.IsSilent(k) || slices.Contains(p.Unread, KeySecurity):
 		return walk.Answer{}
 	}
 	return pass

@@ -74,7 +74,7 @@ func (l *location) ruled(p *place, id backup.ClusterID, of *managed) walk.Answer
 		}
 		f, known := factOf[GroupFact](p, FactRules+"/"+m.name)
 		switch {
-		case !p.found[m.namedKey()]:
+		case !p.Finds(m.namedKey()):
 			return walk.Answer{} // C18 says it
 		case !known:
 			return unseen

@@ -3,12 +3,9 @@ package vsphere
 import (
 	"fmt"
 	"iter"
-	"slices"
-	"sync"
 
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
-	"drift-detector/report/code"
 )
 
 // cloneRow returns a row of the clone, of a kind of thing that it needs. What its answers do to
@@ -37,17 +34,13 @@ var (
 func (q *questions) askThings(needed []infra.Resource) {
 	q.Steps = append(q.Steps, infra.Step{Each: func(inv *infra.Inventory) iter.Seq[walk.Step] {
 		return func(yield func(walk.Step) bool) {
-			seen := map[*infra.Listing]*lookedUp{}
 			for i := range needed {
 				r := &needed[i]
 				l := inv.Named(r.Target)
 				if l == nil || len(r.Keys) != 1 || ofThing[r.Keys[0].Kind] == nil {
 					continue
 				}
-				if seen[l] == nil {
-					seen[l] = lookUp(l)
-				}
-				s := walk.Step{Row: ofThing[r.Keys[0].Kind], Cluster: r.Cluster, Machine: -1, Answer: thingAnswer(l, seen[l], r)}
+				s := walk.Step{Row: ofThing[r.Keys[0].Kind], Cluster: r.Cluster, Machine: -1, Answer: thingAnswer(inv.Lookup(l), r)}
 				if s.Found != walk.Passed {
 					s.Subject = clusterTitle(r.Cluster)
 				}
@@ -59,31 +52,14 @@ func (q *questions) askThings(needed []infra.Resource) {
 	}})
 }
 
-// lookedUp are the keys of a listing, so that nobody looks through its lists for each thing.
-type lookedUp struct {
-	several, found map[infra.Key]bool
-	asked          func() map[infra.Key]bool
-}
-
-func lookUp(l *infra.Listing) *lookedUp {
-	set := func(keys []infra.Key) map[infra.Key]bool {
-		all := make(map[infra.Key]bool, len(keys))
-		for _, k := range keys {
-			all[k] = true
-		}
-		return all
-	}
-	return &lookedUp{set(l.Ambiguous), set(l.ProbesFound), sync.OnceValue(func() map[infra.Key]bool { return set(l.Asked) })}
-}
-
-func thingAnswer(l *infra.Listing, of *lookedUp, r *infra.Resource) walk.Answer {
+func thingAnswer(l *infra.Lookup, r *infra.Resource) walk.Answer {
 	k, object := r.Keys[0], r.Kind+" "+r.Name
 	switch {
-	case of.several[k]:
+	case l.FindsSeveral(k):
 		return answer(walk.Several, object, fmt.Sprintf("several in vCenter %s answer to %s of %s", l.Endpoint, object, r.UsedBy), "names one alone")
-	case of.found[k]:
+	case l.Finds(k):
 		return pass
-	case l.State != code.ScopeComplete || slices.Contains(l.Unread, k.Kind) || !of.asked()[k]:
+	case l.IsSilent(k):
 		return walk.Answer{}
 	}
 	return answer(walk.None, object, fmt.Sprintf("vCenter %s has no %s of %s", l.Endpoint, object, r.UsedBy), "exists")
