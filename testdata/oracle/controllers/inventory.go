@@ -117,8 +117,13 @@ func (w *World) instance(v *VM, examples []any) map[string]any {
 	if v.After || v.Made {
 		i["created"] = time.Now().UTC().Add(-20 * time.Minute).Format(time.RFC3339)
 	}
-	if !v.On {
+	facts, _ := i["facts"].([]any)
+	isAddress := func(f any) bool { return f.(map[string]any)["name"] == "address" }
+	switch {
+	case !v.On:
 		i["state"], i["warnings"] = "poweredOff", []any{"PoweredOff"}
+	case !slices.ContainsFunc(facts, isAddress): // the example is off
+		i["facts"] = append(facts, map[string]any{"name": "address", "value": "192.0.2.100"})
 	}
 	return i
 }
