@@ -16,6 +16,8 @@ const (
 	infrastructureGroup = "infrastructure.cluster.x-k8s.io"
 )
 
+const kubeadm = "KubeadmControlPlane"
+
 // refFields is an object reference of any API version: v1alpha3 to v1beta1
 // have apiVersion and namespace, v1beta2 has apiGroup (Cluster API
 // api/core/v1beta2/common_types.go v1.14.2).

@@ -165,7 +165,8 @@ type ControlPlane struct {
 	// backup was taken: status.upToDateReplicas (before v1beta2 updatedReplicas).
 	Updated Number
 	// Unseen reports whether its controller had not yet seen the last change of its
-	// spec when the backup was taken: status.observedGeneration is behind.
+	// spec when the backup was taken: status.observedGeneration is behind, or of
+	// KubeadmControlPlane, which always writes it, absent.
 	Unseen bool
 	// Strategy is how its machines are brought to a new version, in the words of its kind:
 	// spec.updateStrategy (K0sControlPlane), spec.rollout.strategy.type (KubeadmControlPlane; up to
