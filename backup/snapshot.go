@@ -225,7 +225,7 @@ type Group struct {
 // is rolled out to become the other.
 func (g *Group) SameTemplate(o *Group) bool {
 	return g.Version == o.Version && g.FailureDomain == o.FailureDomain && g.Infrastructure == o.Infrastructure &&
-		g.Bootstrap == o.Bootstrap && (!g.Bootstrap.IsZero() || g.BootstrapSecret == o.BootstrapSecret)
+		g.Bootstrap == o.Bootstrap && g.BootstrapSecret == o.BootstrapSecret
 }
 
 // Topology returns the name of a MachineDeployment in spec.topology of its Cluster,
