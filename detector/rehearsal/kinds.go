@@ -12,8 +12,8 @@ import (
 	"drift-detector/report/code"
 )
 
-// readKinds are those of which the walk asks more than the core keeps, but for what topologies make
-// and what providers are installed of.
+// readKinds are those of which the walk asks more than the core keeps, but for what topologies make,
+// what others make Clusters of, and what providers are installed of.
 var readKinds = []backup.AnyKind{
 	servers,
 	clusterKinds,
@@ -24,9 +24,6 @@ var readKinds = []backup.AnyKind{
 	globalPools,
 	etcdClusters,
 	anywhereClusters,
-	otherMakers[0],
-	otherMakers[1],
-	otherMakers[2],
 	kustomizations,
 	helmReleases,
 	applications,
@@ -47,6 +44,9 @@ var readKinds = []backup.AnyKind{
 // Want returns what a rehearsal needs from a backup beside the core objects.
 func Want() backup.Want {
 	kinds := slices.Clone(readKinds)
+	for _, name := range slices.Sorted(maps.Keys(otherMakers)) {
+		kinds = append(kinds, otherMakers[name])
+	}
 	for _, name := range slices.Sorted(maps.Keys(providerKinds)) {
 		kinds = append(kinds, providerKinds[name])
 	}
