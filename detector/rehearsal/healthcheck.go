@@ -288,6 +288,10 @@ func (b breakage) of(condition string) bool {
 // Machine is ready.
 const soon = 5 * time.Minute
 
+// joined is how long they may take to find the Nodes, for which they need the id that a Machine
+// has and an API server that answers, which is asked again every 30 seconds.
+const joined = 2 * time.Minute
+
 // hasty returns the condition for which the check may have a Machine replaced before its
 // controller has found its instance, or nothing: a restore takes the status away, and conditions
 // begin as they are without an instance and without a Node (reconcileInfrastructure in
@@ -303,7 +307,7 @@ func (h *check) hasty() string {
 			return fmt.Sprintf("%s=%s for %s", c.Type, c.Status, within)
 		}
 	}
-	if 0 < h.timeout && h.timeout < soon {
+	if 0 < h.timeout && h.timeout < joined {
 		return fmt.Sprintf("%s without a Node", h.timeout)
 	}
 	return ""
