@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 // Turtles, which has it install them.
 var operatorRows = []row[*world]{{walk.Row{
 	ID: "core.O1", Of: "provider of Cluster API Operator",
-	Asks:      "the release that is installed, which a restore takes away with its status: it installs the one that the object names, over what is there, as soon as it is restored",
+	Asks:      "the release that is installed, which a restore takes away with its status: it installs the one that the object names, or the latest, over what is there, as soon as it is restored",
 	Differs:   walk.Does{Effect: walk.Writes, Code: code.OutcomeUnknown, What: "it installs other controllers than those that wrote the backup, and what these do to machines is not known here"},
 	Condition: code.ProvidersInstalled,
 	Source:    "Load: internal/controller/phase_load.go; Upgrade, Install: phase_lifecycle.go v0.9.2 of cluster-api-operator; CAPIProvider: api/v1alpha1 of Turtles, which has the same spec",
@@ -39,30 +40,23 @@ var providerKinds = func() map[string]*backup.Kind[provider] {
 
 const operatorGroup = "operator.cluster.x-k8s.io"
 
-// providersInstalled asks core.O1. Without a release it takes the latest one.
+// providersInstalled asks core.O1.
 func providersInstalled(w *world) walk.Answer {
 	var objects, others []string
-	why := ""
 	for kind, of := range providerKinds {
 		for r := range of.In(w.in.Snapshot).All() {
-			title := named(kind, r.Namespace, r.Name)
-			switch is := strings.TrimPrefix(r.Data.Installed, "v"); {
-			case r.Data.Version == "":
-				others = append(others, title+" names no release, and the latest one is installed")
-			case is != "" && is != strings.TrimPrefix(r.Data.Version, "v"):
-				others = append(others, fmt.Sprintf("%s names %s, and %s was installed", title, r.Data.Version, r.Data.Installed))
-			default:
-				objects = append(objects, title+" "+r.Data.Version)
+			title, release := named(kind, r.Namespace, r.Name), strings.TrimPrefix(r.Data.Version, "v")
+			if is := strings.TrimPrefix(r.Data.Installed, "v"); is != "" && release != "" && is != release {
+				others = append(others, fmt.Sprintf("%s names v%s, and v%s was installed", title, release, is))
 			}
+			objects = append(objects, fmt.Sprintf("%s (%s)", title, cmp.Or(r.Data.Version, "latest")))
 		}
 	}
-	if slices.Sort(others); others != nil {
-		why = others[0]
-	}
-	title, _, _ := strings.Cut(why, " names ")
+	slices.Sort(others)
 	switch {
 	case others != nil:
-		return differs(why, title+" names the release that was installed, or the operator is off", title)
+		title, _, _ := strings.Cut(others[0], " names ")
+		return differs(others[0], title+" names the release that was installed, or the operator is off", title)
 	case objects != nil:
 		return unseen(objects...)
 	}
