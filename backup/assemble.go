@@ -182,6 +182,7 @@ func (a *assembly) readControlPlanes() {
 				Desired: replicas(r.Data.Desired, r.Data.Kind, ""), Replicas: r.Data.Replicas, NamingTemplate: r.Data.NamingTemplate,
 				ExternalEtcd: r.Data.ExternalEtcd, Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
 				Version: r.Data.Version, RolloutAfter: moment(r.Data.RolloutAfter), CertificateDays: r.Data.CertificateDays, Updated: r.Data.Updated,
+				Outdated: r.Data.Outdated.complaint(),
 				Unseen:   (r.Data.Observed.Known || r.Data.Kind == kubeadm) && r.Data.Observed.N < r.Data.Generation.N,
 				Strategy: r.Data.Strategy, MaxRetry: r.Data.MaxRetry, MinHealthy: healthyPeriod(r.Data.MinHealthy),
 			})
