@@ -116,7 +116,7 @@ func moment(text string) time.Time {
 // (core/webhooks/admission/machinedeployment.go, controlplane/kubeadm/webhooks/admission
 // v1.14.0). Of other control planes it is not known.
 func replicas(desired Number, kind, least string) Number {
-	if desired.Known || strings.HasSuffix(kind, "ControlPlane") && kind != "KubeadmControlPlane" {
+	if desired.Known || strings.HasSuffix(kind, "ControlPlane") && kind != kubeadm {
 		return desired
 	}
 	n, err := strconv.ParseInt(least, 10, 32)
@@ -182,7 +182,8 @@ func (a *assembly) readControlPlanes() {
 				Desired: replicas(r.Data.Desired, r.Data.Kind, ""), Replicas: r.Data.Replicas, NamingTemplate: r.Data.NamingTemplate,
 				ExternalEtcd: r.Data.ExternalEtcd, Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
 				Version: r.Data.Version, RolloutAfter: moment(r.Data.RolloutAfter), CertificateDays: r.Data.CertificateDays, Updated: r.Data.Updated,
-				Unseen:   r.Data.Observed.Known && r.Data.Observed.N < r.Data.Generation.N,
+				Outdated: r.Data.Outdated.complaint(),
+				Unseen:   (r.Data.Observed.Known || r.Data.Kind == kubeadm) && r.Data.Observed.N < r.Data.Generation.N,
 				Strategy: r.Data.Strategy, MaxRetry: r.Data.MaxRetry, MinHealthy: healthyPeriod(r.Data.MinHealthy),
 			})
 		}
@@ -354,5 +355,5 @@ func (a *assembly) controlPlaneOwner(m *Machine, label string) Owner {
 	if name == "" || naming.Hashed(name) {
 		return Owner{}
 	}
-	return Owner{Kind: cmp.Or(ref.Kind, "KubeadmControlPlane"), Name: name, Controller: true}
+	return Owner{Kind: cmp.Or(ref.Kind, kubeadm), Name: name, Controller: true}
 }

@@ -16,6 +16,8 @@ const (
 	infrastructureGroup = "infrastructure.cluster.x-k8s.io"
 )
 
+const kubeadm = "KubeadmControlPlane"
+
 // refFields is an object reference of any API version: v1alpha3 to v1beta1
 // have apiVersion and namespace, v1beta2 has apiGroup (Cluster API
 // api/core/v1beta2/common_types.go v1.14.2).
@@ -318,6 +320,7 @@ type controlPlaneFields struct {
 	MaxRetry             Number
 	MinHealthy           string // JSON: a number of seconds, or a duration as a string
 	Strategy             string
+	Outdated             Condition
 }
 
 func newControlPlaneKind(resource string) *Kind[controlPlaneFields] {
@@ -334,6 +337,7 @@ func newControlPlaneKind(resource string) *Kind[controlPlaneFields] {
 		Text(func(t *controlPlaneFields) *string { return &t.RolloutAfter }, "spec.rollout.after", "spec.rolloutAfter"),
 		Count(func(t *controlPlaneFields) *Number { return &t.CertificateDays }, "spec.rollout.before.certificatesExpiryDays", "spec.rolloutBefore.certificatesExpiryDays"),
 		Count(func(t *controlPlaneFields) *Number { return &t.Updated }, "status.upToDateReplicas", "status.v1beta2.upToDateReplicas", "status.updatedReplicas"),
+		Failing(func(t *controlPlaneFields) *Condition { return &t.Outdated }, "status.conditions", "MachinesSpecUpToDate"),
 		Count(func(t *controlPlaneFields) *Number { return &t.Generation }, "metadata.generation"),
 		Count(func(t *controlPlaneFields) *Number { return &t.Observed }, "status.observedGeneration"),
 		Count(func(t *controlPlaneFields) *Number { return &t.MaxRetry }, "spec.remediation.maxRetry", "spec.remediationStrategy.maxRetry"),

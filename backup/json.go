@@ -2,6 +2,7 @@ package backup
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -238,6 +239,14 @@ func hooksOf[T any](into func(*T) *string) Field[T] {
 type Condition struct {
 	Status          string // "False" or "Unknown"; empty when the condition holds or is absent
 	Reason, Message string
+}
+
+// complaint returns what a condition says that is False; empty when it is not.
+func (c *Condition) complaint() string {
+	if c.Status != "False" {
+		return ""
+	}
+	return cmp.Or(c.Message, c.Reason, "it is False")
 }
 
 // Failing reads the condition of one type from a list of conditions

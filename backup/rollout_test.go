@@ -47,7 +47,7 @@ func TestWhatRollsOutAControlPlane(t *testing.T) {
 		},
 		"nothing set":        {object{}, object{}, nil, backup.ControlPlane{}},
 		"a time that is not": {object{"rollout": object{"after": "tomorrow"}}, object{}, nil, backup.ControlPlane{}},
-		"no generation seen": {object{}, object{}, object{"generation": 4}, backup.ControlPlane{}},
+		"no generation seen": {object{}, object{}, object{"generation": 4}, backup.ControlPlane{Unseen: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plane := capiObject("KubeadmControlPlane", "cp", c.meta, c.spec, c.status)

@@ -164,8 +164,12 @@ type ControlPlane struct {
 	// Updated is how many of its machines its controller called up to date when the
 	// backup was taken: status.upToDateReplicas (before v1beta2 updatedReplicas).
 	Updated Number
+	// Outdated is what its controller said of machines that were not as it specifies them:
+	// condition MachinesSpecUpToDate of v1beta1, which other kinds still write.
+	Outdated string
 	// Unseen reports whether its controller had not yet seen the last change of its
-	// spec when the backup was taken: status.observedGeneration is behind.
+	// spec when the backup was taken: status.observedGeneration is behind, or of
+	// KubeadmControlPlane, which always writes it, absent.
 	Unseen bool
 	// Strategy is how its machines are brought to a new version, in the words of its kind:
 	// spec.updateStrategy (K0sControlPlane), spec.rollout.strategy.type (KubeadmControlPlane; up to
@@ -224,7 +228,7 @@ type Group struct {
 // is rolled out to become the other.
 func (g *Group) SameTemplate(o *Group) bool {
 	return g.Version == o.Version && g.FailureDomain == o.FailureDomain && g.Infrastructure == o.Infrastructure &&
-		g.Bootstrap == o.Bootstrap && (!g.Bootstrap.IsZero() || g.BootstrapSecret == o.BootstrapSecret)
+		g.Bootstrap == o.Bootstrap && g.BootstrapSecret == o.BootstrapSecret
 }
 
 // Topology returns the name of a MachineDeployment in spec.topology of its Cluster,

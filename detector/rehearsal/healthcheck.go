@@ -23,7 +23,7 @@ var checkDeeds = []deed[*cluster]{
 	}, checksRead},
 	{walk.Row{
 		ID: "core.H5", Of: "MachineHealthCheck",
-		Asks:    "conditions of Machines, which begin after a restore as they are without an instance",
+		Asks:    "conditions and Nodes of Machines, which begin after a restore as they are without an instance",
 		Differs: walk.Does{Effect: walk.Replaces, Code: code.OutcomeUnknown, What: "it may call every Machine unhealthy before its controller has found its instance"},
 		Source:  "needsRemediation: internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.13.6; reconcileInfrastructure: internal/controllers/machine/machine_controller_status.go",
 	}, checksPatient},
@@ -288,10 +288,14 @@ func (b breakage) of(condition string) bool {
 // Machine is ready.
 const soon = 5 * time.Minute
 
+// joined is how long they may take to find the Nodes, for which they need the id that a Machine
+// has and an API server that answers, which is asked again every 30 seconds.
+const joined = 2 * time.Minute
+
 // hasty returns the condition for which the check may have a Machine replaced before its
 // controller has found its instance, or nothing: a restore takes the status away, and conditions
-// begin as they are without an instance (reconcileInfrastructure in
-// internal/controllers/machine/machine_controller_status.go, needsRemediation in
+// begin as they are without an instance and without a Node (reconcileInfrastructure in
+// internal/controllers/machine/machine_controller_status.go, needsRemediation and nodeChecks in
 // internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.13.6).
 func (h *check) hasty() string {
 	for _, c := range h.spec.Checks.UnhealthyMachineConditions {
@@ -302,6 +306,9 @@ func (h *check) hasty() string {
 		if (breakage{infrastructure: true, node: true}).of(c.Type) && c.Status != metav1.ConditionTrue && within < soon {
 			return fmt.Sprintf("%s=%s for %s", c.Type, c.Status, within)
 		}
+	}
+	if 0 < h.timeout && h.timeout < joined {
+		return fmt.Sprintf("%s without a Node", h.timeout)
 	}
 	return ""
 }

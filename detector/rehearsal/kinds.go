@@ -12,7 +12,8 @@ import (
 	"drift-detector/report/code"
 )
 
-// readKinds are those of which the walk asks more than the core keeps, but for what topologies make.
+// readKinds are those of which the walk asks more than the core keeps, but for what topologies make,
+// what others make Clusters of, and what providers are installed of.
 var readKinds = []backup.AnyKind{
 	servers,
 	clusterKinds,
@@ -23,9 +24,6 @@ var readKinds = []backup.AnyKind{
 	globalPools,
 	etcdClusters,
 	anywhereClusters,
-	otherMakers[0],
-	otherMakers[1],
-	otherMakers[2],
 	kustomizations,
 	helmReleases,
 	applications,
@@ -45,12 +43,18 @@ var readKinds = []backup.AnyKind{
 
 // Want returns what a rehearsal needs from a backup beside the core objects.
 func Want() backup.Want {
-	var ofTopologies []backup.AnyKind
+	kinds := slices.Clone(readKinds)
+	for _, name := range slices.Sorted(maps.Keys(otherMakers)) {
+		kinds = append(kinds, otherMakers[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(providerKinds)) {
+		kinds = append(kinds, providerKinds[name])
+	}
 	for _, name := range slices.Sorted(maps.Keys(topologyKinds)) {
-		ofTopologies = append(ofTopologies, topologyKinds[name])
+		kinds = append(kinds, topologyKinds[name])
 	}
 	return backup.Want{
-		Kinds: append(slices.Clone(readKinds), ofTopologies...),
+		Kinds: kinds,
 		Secrets: []backup.SecretRule{
 			{Name: "*" + code.EtcdClientSecret, Optional: []string{"tls.crt", "tls.key"}, Digest: backup.CertificateDigest},
 			{Name: "*" + code.KubeconfigSecret, Type: ownType, Mark: ownType},

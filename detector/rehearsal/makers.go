@@ -1,6 +1,8 @@
 package rehearsal
 
 import (
+	"slices"
+
 	"drift-detector/backup"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
@@ -17,9 +19,9 @@ var makerRows = []row[*world]{
 	}, anywherePaused},
 	{walk.Row{
 		ID: "owners.7", Of: "other makers of Clusters",
-		Asks:    "what they create Clusters or machines of: Rancher's provisioning, Tanzu Kubernetes Grid, Gardener",
+		Asks:    "what they create Clusters or machines of: Rancher's provisioning, Tanzu Kubernetes Grid, HyperShift, and the machine controllers of Gardener, of OpenShift and of Kubermatic",
 		Differs: walk.Does{Effect: walk.OwnerHalts, Code: code.OutcomeUnknown, What: "what their controllers do to what is restored is not known here"},
-		Source:  "planner.go of Rancher; the supervisor of Tanzu is closed; of Gardener's machine controllers nothing was read",
+		Source:  "planner.go of Rancher; the supervisor of Tanzu is closed; of HyperShift and of the machine controllers nothing was read",
 	}, makersKnown},
 	{walk.Row{
 		ID: "owners.9", Of: "Workflow of Tinkerbell",
@@ -37,11 +39,15 @@ var anywhereClusters = backup.NewKind("clusters.anywhere.eks.amazonaws.com",
 // anywhere is a Cluster of EKS Anywhere.
 type anywhere struct{ Paused string }
 
-// otherMakers are objects from which somebody else makes Clusters.
-var otherMakers = [3]*backup.Kind[struct{}]{
-	backup.NewKind[struct{}]("clusters.provisioning.cattle.io"),
-	backup.NewKind[struct{}]("tanzukubernetesclusters.run.tanzu.vmware.com"),
-	backup.NewKind[struct{}]("machines.machine.sapcloud.io"),
+// otherMakers are objects from which somebody else makes Clusters or machines, by what they are
+// called.
+var otherMakers = map[string]*backup.Kind[struct{}]{
+	"Cluster.provisioning.cattle.io":        backup.NewKind[struct{}]("clusters.provisioning.cattle.io"),
+	"TanzuKubernetesCluster":                backup.NewKind[struct{}]("tanzukubernetesclusters.run.tanzu.vmware.com"),
+	"HostedCluster.hypershift.openshift.io": backup.NewKind[struct{}]("hostedclusters.hypershift.openshift.io"),
+	"Machine.machine.sapcloud.io":           backup.NewKind[struct{}]("machines.machine.sapcloud.io"),
+	"Machine.machine.openshift.io":          backup.NewKind[struct{}]("machines.machine.openshift.io"),
+	"Machine.cluster.k8s.io":                backup.NewKind[struct{}]("machines.cluster.k8s.io"),
 }
 
 // anywherePaused asks owners.6.
@@ -63,12 +69,12 @@ func anywherePaused(w *world) walk.Answer {
 // makersKnown asks owners.7.
 func makersKnown(w *world) walk.Answer {
 	var objects []string
-	for i, kind := range []string{"Cluster.provisioning.cattle.io", "TanzuKubernetesCluster", "Machine.machine.sapcloud.io"} {
-		for r := range otherMakers[i].In(w.in.Snapshot).All() {
+	for kind, of := range otherMakers {
+		for r := range of.In(w.in.Snapshot).All() {
 			objects = append(objects, named(kind, r.Namespace, r.Name))
 		}
 	}
-	if objects == nil {
+	if slices.Sort(objects); objects == nil {
 		return passed
 	}
 	return differs("the backup holds "+objects[0], "", objects...)

@@ -121,7 +121,7 @@ func membersLeft(p *actions, c *cluster) bool {
 // planeSeen asks core.K6.
 func planeSeen(p *actions, c *cluster) bool {
 	if c.plane != nil && c.plane.Unseen {
-		p.finds(walk.Differs, fmt.Sprintf("%s was changed shortly before the backup, and its controller had not seen the change: what it does about it is not known here", c.control.title()))
+		p.finds(walk.Differs, fmt.Sprintf("The controller of %s had not seen its last change when the backup was taken: what it does about it is not known here", c.control.title()))
 	}
 	return c.plane != nil
 }

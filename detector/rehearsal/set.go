@@ -165,7 +165,7 @@ func (c *cluster) takes(m *machine) owner {
 			return owner{} // its owner does not see it, and no other takes it
 		}
 		return by
-	case m.ControlPlane && !m.Unlabelled && by.kind != kubeadm && c.own != nil && c.own.ControlPlane.Kind == kubeadm:
+	case m.ControlPlane && !m.Unlabelled && c.own != nil && c.own.ControlPlane.Kind == kubeadm:
 		return owner{kubeadm, c.own.ControlPlane.Name}
 	case m.Unlabelled && by.kind == kubeadm, by.kind == machineSet && !c.selects(by, m.Labels):
 		return c.adopter(machineSet, m.Labels)

@@ -30,9 +30,10 @@ var topologyRows = []row[*cluster]{
 	}, topologyOwns},
 	{walk.Row{
 		ID: "core.T4", Of: "topology",
-		Asks:    "what the Cluster and its ClusterClass specify together, which it compares with every object",
-		Differs: walk.Does{Effect: walk.Replaces, Code: code.SpecUnseen, What: "what has changed is carried out, and may roll machines"},
-		Source:  "desiredstate.Generate, reconcileState: topology/cluster v1.9.0 to v1.14.0; generations: cluster_controller.go",
+		Asks:      "what the Cluster and its ClusterClass specify together, which it compares with every object",
+		Differs:   walk.Does{Effect: walk.Replaces, Code: code.SpecUnseen, What: "what has changed is carried out, and may roll machines"},
+		Condition: code.ClassesUnchanged,
+		Source:    "desiredstate.Generate, reconcileState: topology/cluster v1.9.0 to v1.14.0; generations: cluster_controller.go",
 	}, topologySeen},
 	{walk.Row{
 		ID: "core.T5", Of: "topology",
@@ -189,35 +190,39 @@ func (w *world) ofTopology(n int, ref backup.Ref) (there, owned bool) {
 }
 
 // topologySeen asks core.T4: a change that the controller had not seen when the backup was
-// taken is carried out by the restored one. Of a topology that was paused its controller had
-// seen nothing: that is a condition of its own.
+// taken is carried out by the restored one, of a paused Cluster once it is unpaused. To pause it
+// was a change of its own.
 func topologySeen(c *cluster) walk.Answer {
 	o := c.object
-	if o == nil || o.Class == "" || c.Paused {
+	if o == nil || o.Class == "" {
 		return notAsked
 	}
 	seen := o.Observed
-	if c.moved() {
-		seen.N++ // clusterctl itself paused it
+	if c.moved() || c.Paused { // clusterctl itself paused it
+		seen.N++
 	}
 	if behind(o.Generation, seen) {
 		return differs(fmt.Sprintf("%s has generation %d, and its controller had seen %d", c.title(), o.Generation.N, o.Observed.N), "", c.title())
 	}
 	namespace := cmp.Or(o.ClassNamespace, c.ID.Namespace)
 	class := classKinds.In(c.world.in.Snapshot).Named(c.ID.Backup, namespace, o.Class)
-	switch {
-	case class == nil:
+	if class == nil {
 		return notAsked
+	}
+	title := named("ClusterClass", namespace, o.Class)
+	switch {
 	case behind(class.Data.Generation, class.Data.Observed):
-		title := named("ClusterClass", namespace, o.Class)
 		return differs(fmt.Sprintf("%s has generation %d, and its controller had seen %d", title, class.Data.Generation.N, class.Data.Observed.N), "", title)
+	case c.Paused && !c.moved():
+		return unseen(title + " of " + c.title())
 	}
 	return passed
 }
 
-// behind reports whether a controller had not seen the last change of an object.
+// behind reports whether a controller had not seen the last change of an object. Where it says
+// nothing of that, it had seen none.
 func behind(generation, observed backup.Number) bool {
-	return generation.Known && observed.Known && observed.N < generation.N
+	return generation.Known && observed.N < generation.N
 }
 
 // pendingHooks asks core.T5.

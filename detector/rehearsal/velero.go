@@ -11,7 +11,7 @@ import (
 )
 
 // restoreRows are asked once of the whole restore.
-var restoreRows = slices.Concat(veleroRows, makerRows)
+var restoreRows = slices.Concat(veleroRows, operatorRows, makerRows)
 
 // veleroRows are those of Velero (pkg/restore/restore.go), and of what all controllers ask
 // before anything else.

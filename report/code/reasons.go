@@ -140,6 +140,8 @@ const (
 	ForeignPools          Reason = "ForeignPools"
 	NamedInVCenter        Reason = "NamedInVCenter"
 	PendingHooks          Reason = "PendingHooks"
+	ClassesUnchanged      Reason = "ClassesUnchanged"
+	ProvidersInstalled    Reason = "ProvidersInstalled"
 	PoolAddressesTaken    Reason = "PoolAddressesTaken"
 	ResourceSetsApplied   Reason = "ResourceSetsApplied"
 	AppliedAgain          Reason = "AppliedAgain"

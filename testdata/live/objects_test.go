@@ -35,6 +35,10 @@ var kinds = []struct{ kind, resource, apiVersion string }{
 	{"IPAddressClaim", "ipaddressclaims.ipam.cluster.x-k8s.io", "ipam.cluster.x-k8s.io/v1beta2"},
 	{"Image", "images.openstack.k-orc.cloud", "openstack.k-orc.cloud/v1alpha1"},
 	{"ClusterDeployment", "clusterdeployments.k0rdent.mirantis.com", "k0rdent.mirantis.com/v1beta1"},
+	{"CoreProvider", "coreproviders.operator.cluster.x-k8s.io", "operator.cluster.x-k8s.io/v1alpha2"},
+	{"CAPIProvider", "capiproviders.turtles-capi.cattle.io", "turtles-capi.cattle.io/v1alpha1"},
+	{"HostedCluster", "hostedclusters.hypershift.openshift.io", "hypershift.openshift.io/v1beta1"},
+	{"Machine", "machines.machine.openshift.io", "machine.openshift.io/v1beta1"},
 	{"BareMetalHost", "baremetalhosts.metal3.io", "metal3.io/v1alpha1"},
 	{"ExtensionConfig", "extensionconfigs.runtime.cluster.x-k8s.io", "runtime.cluster.x-k8s.io/v1beta2"},
 }
