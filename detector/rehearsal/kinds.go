@@ -34,7 +34,6 @@ var readKinds = []backup.AnyKind{
 	helmProxies,
 	profiles,
 	clusterProfiles,
-	workflows,
 	nodeClaims,
 	planeStatuses,
 	healthChecks,
@@ -45,12 +44,15 @@ var readKinds = []backup.AnyKind{
 
 // Want returns what a rehearsal needs from a backup beside the core objects.
 func Want() backup.Want {
-	var ofTopologies []backup.AnyKind
+	all := slices.Clone(readKinds)
+	for i := range orders {
+		all = append(all, orders[i].Kind)
+	}
 	for _, name := range slices.Sorted(maps.Keys(topologyKinds)) {
-		ofTopologies = append(ofTopologies, topologyKinds[name])
+		all = append(all, topologyKinds[name])
 	}
 	return backup.Want{
-		Kinds: append(slices.Clone(readKinds), ofTopologies...),
+		Kinds: all,
 		Secrets: []backup.SecretRule{
 			{Name: "*" + code.EtcdClientSecret, Optional: []string{"tls.crt", "tls.key"}, Digest: backup.CertificateDigest},
 			{Name: "*" + code.KubeconfigSecret, Type: ownType, Mark: ownType},
