@@ -32,6 +32,12 @@ var makerRows = []row[*world]{
 		Source: "Reconcile, processNewWorkflow: tink/controller/internal/workflow of Tinkerbell; prepareWorkflow: pre.go; doReconcile: rufio/internal/controller/job.go and task.go; " +
 			"reconcileNormal: exp/day2/controllers/etcdsnapshotrestore_controller.go v0.15.0 to v0.24.0 of Rancher Turtles; reconcile: controllers/nodeupgrade_controller.go v0.26 of EKS Anywhere",
 	}, ordersDone},
+	{walk.Row{
+		ID: "owners.13", Of: "Karpenter",
+		Asks:   "condition Launched of each NodeClaim, which a restore takes away",
+		None:   walk.Makes.Says("it launches another instance for the NodeClaim"),
+		Source: "Launch.Reconcile: pkg/controllers/nodeclaim/lifecycle/launch.go v1.14.1 of Karpenter; Create, which resumes with an annotation: pkg/cloudprovider/cloudprovider.go of karpenter-provider-cluster-api 2e0fec7",
+	}, claimsLaunched},
 }
 
 var anywhereClusters = backup.NewKind("clusters."+anywhereGroup,

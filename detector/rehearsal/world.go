@@ -367,6 +367,7 @@ type others struct {
 	installed    map[owned]bool                                    // by HelmChartProxy and cluster, as "CHART/CLUSTER"
 	remote       map[owned][]*backup.Record[applier]               // of Flux, by their kubeconfigs
 	applications map[owned][]*backup.Record[applier]               // by their names, with and without their namespaces
+	claimed      map[owned]string                                  // the NodeClaims of Machines, by name
 }
 
 // addonSelector is an addon with its selector; nil: it cannot be read.
@@ -380,7 +381,7 @@ func (w *world) beside() *others {
 	if w.others != nil {
 		return w.others
 	}
-	o := &others{addons: map[*backup.Kind[addon]]map[owned][]addonSelector{}, installed: map[owned]bool{}, remote: map[owned][]*backup.Record[applier]{}, applications: map[owned][]*backup.Record[applier]{}}
+	o := &others{addons: map[*backup.Kind[addon]]map[owned][]addonSelector{}, installed: map[owned]bool{}, remote: map[owned][]*backup.Record[applier]{}, applications: map[owned][]*backup.Record[applier]{}, claimed: map[owned]string{}}
 	w.others = o
 	s := w.in.Snapshot
 	for _, kind := range []*backup.Kind[addon]{resourceSets, helmCharts, profiles, clusterProfiles} {
@@ -408,6 +409,11 @@ func (w *world) beside() *others {
 		for _, name := range []string{r.Name, r.Namespace + "_" + r.Name} {
 			at := owned{backup: r.Backup, name: name}
 			o.applications[at] = append(o.applications[at], r)
+		}
+	}
+	for r := range nodeClaims.In(s).All() {
+		if namespace, name, ok := strings.Cut(r.Data.Machine, "/"); ok {
+			o.claimed[owned{r.Backup, namespace, name}] = r.Name
 		}
 	}
 	return o
