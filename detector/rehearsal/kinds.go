@@ -29,6 +29,7 @@ var readKinds = []backup.AnyKind{
 	kustomizations,
 	helmReleases,
 	applications,
+	bundles,
 	deployments,
 	helmCharts,
 	helmProxies,
@@ -86,6 +87,7 @@ type clusterObject struct {
 	StatusRestored       bool   // annotation velero.io/restore-status
 	Labels               string // JSON
 	Tracking             string // annotation of Argo CD: "APPLICATION:GROUP/KIND:NAMESPACE/NAME"
+	ObjectSet            string // annotation of Fleet: "default-BUNDLEDEPLOYMENT-SCOPE"
 
 	// Of its topology: what it wants, and its health checks.
 	Version                 string
@@ -109,6 +111,7 @@ var clusterKinds = backup.NewKind("clusters.cluster.x-k8s.io",
 	backup.Text(func(c *clusterObject) *string { return &c.WatchFilter }, "label:cluster.x-k8s.io/watch-filter"),
 	backup.Raw(func(c *clusterObject) *string { return &c.Labels }, "metadata.labels"),
 	backup.Text(func(c *clusterObject) *string { return &c.Tracking }, "annotation:argocd.argoproj.io/tracking-id"),
+	backup.Text(func(c *clusterObject) *string { return &c.ObjectSet }, "annotation:objectset.rio.cattle.io/id"),
 	backup.Raw(func(c *clusterObject) *string { return &c.ControlPlane }, "spec.topology.controlPlane.healthCheck", "spec.topology.controlPlane.machineHealthCheck"),
 	backup.Texts(func(c *clusterObject) *[]string { return &c.Names }, "spec.topology.workers.machineDeployments[].name"),
 	backup.Texts(func(c *clusterObject) *[]string { return &c.Classes }, "spec.topology.workers.machineDeployments[].class"),
@@ -233,6 +236,8 @@ var (
 	applications   = backup.NewKind("applications.argoproj.io",
 		backup.Raw(func(a *applier) *string { return &a.Automated }, "spec.syncPolicy.automated"),
 		backup.Text(func(a *applier) *string { return &a.Skipped }, "annotation:argocd.argoproj.io/skip-reconcile"))
+	bundles = backup.NewKind("bundledeployments.fleet.cattle.io",
+		backup.Flag(func(a *applier) *bool { return &a.Suspended }, "spec.paused"))
 	deployments = backup.NewKind[struct{}]("clusterdeployments.k0rdent.mirantis.com")
 )
 

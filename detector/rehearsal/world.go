@@ -366,8 +366,15 @@ type others struct {
 	addons       map[*backup.Kind[addon]]map[owned][]addonSelector // by their namespaces
 	installed    map[owned]bool                                    // by HelmChartProxy and cluster, as "CHART/CLUSTER"
 	remote       map[owned][]*backup.Record[applier]               // of Flux, by their kubeconfigs
-	applications map[owned][]*backup.Record[applier]               // by their names, with and without their namespaces
+	anywhere     map[applierName][]*backup.Record[applier]         // those of which only the name is known
 	claimed      map[owned]string                                  // the NodeClaims of Machines, by name
+}
+
+// applierName is what an object says of one that applies it: no namespace.
+type applierName struct {
+	kind   *backup.Kind[applier]
+	backup int
+	name   string
 }
 
 // addonSelector is an addon with its selector; nil: it cannot be read.
@@ -381,7 +388,7 @@ func (w *world) beside() *others {
 	if w.others != nil {
 		return w.others
 	}
-	o := &others{addons: map[*backup.Kind[addon]]map[owned][]addonSelector{}, installed: map[owned]bool{}, remote: map[owned][]*backup.Record[applier]{}, applications: map[owned][]*backup.Record[applier]{}, claimed: map[owned]string{}}
+	o := &others{addons: map[*backup.Kind[addon]]map[owned][]addonSelector{}, installed: map[owned]bool{}, remote: map[owned][]*backup.Record[applier]{}, anywhere: map[applierName][]*backup.Record[applier]{}, claimed: map[owned]string{}}
 	w.others = o
 	s := w.in.Snapshot
 	for _, kind := range []*backup.Kind[addon]{resourceSets, helmCharts, profiles, clusterProfiles} {
@@ -405,10 +412,12 @@ func (w *world) beside() *others {
 			}
 		}
 	}
-	for r := range applications.In(s).All() {
-		for _, name := range []string{r.Name, r.Namespace + "_" + r.Name} {
-			at := owned{backup: r.Backup, name: name}
-			o.applications[at] = append(o.applications[at], r)
+	for _, kind := range []*backup.Kind[applier]{applications, bundles} {
+		for r := range kind.In(s).All() {
+			for _, name := range []string{r.Name, r.Namespace + "_" + r.Name} { // Argo CD writes either
+				at := applierName{kind, r.Backup, name}
+				o.anywhere[at] = append(o.anywhere[at], r)
+			}
 		}
 	}
 	for r := range nodeClaims.In(s).All() {
