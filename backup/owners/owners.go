@@ -90,6 +90,13 @@ func Of(kind string) (Kind, bool) {
 	return Kind{}, false
 }
 
+// Labelled reports whether control planes of a kind have Machines, of which they see none without
+// label cluster.x-k8s.io/control-plane.
+func Labelled(kind string) bool {
+	k, known := Of(kind)
+	return known && k.Finds != Pods && k.Finds != Hosted
+}
+
 // SecretNames returns the ends of the names of all Secrets that any of them needs.
 func SecretNames() []string {
 	var out []string

@@ -21,10 +21,10 @@ var planeRows = []row[*cluster]{
 		Source: "Reconcile, GetOwnerCluster: controller.go v1.5.8 to v1.14.0; reconcileControlPlane: internal/controllers/cluster/cluster_controller_phases.go",
 	}, referredTo},
 	{walk.Row{
-		ID: "core.K2", Of: kubeadm,
+		ID: "core.K2", Of: "KubeadmControlPlane and TalosControlPlane",
 		Asks:    "its Machines, by label cluster.x-k8s.io/control-plane alone",
 		Differs: walk.RemovesMember.Says("it " + unseenMachine),
-		Source:  "initControlPlaneScope, GetControlPlaneMachinesForCluster: controller.go v1.5.8 to v1.14.0",
+		Source:  "initControlPlaneScope, GetControlPlaneMachinesForCluster: controller.go v1.5.8 to v1.14.0; auditEtcd: controllers/etcd.go v0.5.12 of cluster-api-control-plane-provider-talos",
 	}, labelledMachines},
 	{walk.Row{
 		ID: "core.K3", Of: kubeadm,
@@ -75,7 +75,7 @@ func referredTo(c *cluster) walk.Answer {
 // labelledMachines asks core.K2. Without members of its own it creates a Machine alone, which
 // is counted.
 func labelledMachines(c *cluster) walk.Answer {
-	if !c.is(kubeadm) || c.plane.ExternalEtcd || c.plane.Paused {
+	if c.plane == nil || !ownerKind(c.plane).Audits || c.plane.ExternalEtcd || c.plane.Paused {
 		return notAsked
 	}
 	found := notAsked
@@ -91,13 +91,13 @@ func labelledMachines(c *cluster) walk.Answer {
 	return found
 }
 
-// unseenMachine is what KubeadmControlPlane does with an unseen one.
+// unseenMachine is what a control plane does with an unseen one that looks after its etcd.
 const unseenMachine = "does not see the Machine: it removes its etcd member and creates a Machine in its place"
 
-// unseen reports whether a control-plane Machine lacks the label by which KubeadmControlPlane
-// finds its own.
+// unseen reports whether a control-plane Machine lacks the label by which its control plane
+// finds its own, and is taken out of etcd for that.
 func (f *machine) unseen() bool {
-	return f.Machine != nil && f.Unlabelled && f.Owner.Kind == kubeadm && f.cluster.is(kubeadm) && !f.cluster.plane.ExternalEtcd && !f.cluster.plane.Paused
+	return f.Machine != nil && f.Unlabelled && f.cluster.is(f.Owner.Kind) && ownerKind(f.cluster.plane).Audits && !f.cluster.plane.ExternalEtcd && !f.cluster.plane.Paused
 }
 
 // bootstrapKinds asks core.K3. That the KubeadmConfig of one is absent is core.K5.

@@ -76,16 +76,17 @@ func takesMachinesBack(c *cluster) walk.Answer {
 // ownsPlane reports whether each Machine of the control plane comes back with its owner.
 func (c *cluster) ownsPlane() bool {
 	for i := range c.machines {
-		if m := &c.machines[i]; m.ControlPlane && !c.controlled(&m.Meta) {
+		if m := &c.machines[i]; m.ControlPlane && !m.Unlabelled && !c.controlled(&m.Meta) {
 			return false
 		}
 	}
 	return c.moved()
 }
 
+// hasPlaneMachines reports whether the control plane sees any Machine.
 func (c *cluster) hasPlaneMachines() bool {
 	for i := range c.machines {
-		if c.machines[i].ControlPlane {
+		if m := &c.machines[i]; m.ControlPlane && !m.Unlabelled {
 			return true
 		}
 	}

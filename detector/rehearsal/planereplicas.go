@@ -47,7 +47,7 @@ func (c *cluster) planeOwner() {
 		return
 	}
 	s.makes(p.Infrastructure, backup.Ref{})
-	if (kind.Finds == owners.ByOwner && !c.ownsPlane() || c.withoutMachines()) && !c.world.byPlan {
+	if (kind.Finds == owners.ByOwner && c.hasPlaneMachines() && !c.ownsPlane() || c.withoutMachines()) && !c.world.byPlan {
 		return // it does nothing until its Machines are its own
 	}
 	have := s.step(p.Desired, c.counted(owner{p.Kind, p.Name}).machines, true)
@@ -57,7 +57,7 @@ func (c *cluster) planeOwner() {
 	}
 	for i := range s.members {
 		f := s.members[i]
-		if f.Machine == nil || f.Machine.Unlabelled && p.Kind == kubeadm || f.verdict.ControlPlane && f.by.name != p.Name {
+		if f.Machine == nil || f.Machine.Unlabelled && owners.Labelled(p.Kind) || f.verdict.ControlPlane && f.by.name != p.Name {
 			continue
 		}
 		f.rolled = c.outdated(f)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/backup/owners"
 	"drift-detector/detector"
 	"drift-detector/report/code"
 )
@@ -155,19 +156,20 @@ func (c *cluster) readOwners() {
 	}
 }
 
-// takes returns who adopts a Machine: KubeadmControlPlane by label, a MachineSet by its
-// selector, whoever owned it before. Other owners have the Machines that they had.
+// takes returns who adopts a Machine: a control plane by label, a MachineSet by its selector,
+// whoever owned it before. Other owners have the Machines that they had.
 func (c *cluster) takes(m *machine) owner {
 	by := owner{m.Owner.Kind, m.Owner.Name}
+	unseen := m.Unlabelled && owners.Labelled(by.kind)
 	switch {
 	case c.controlled(&m.Meta):
-		if m.Unlabelled && by.kind == kubeadm || by.kind == machineSet && !c.selects(by, m.Labels) {
+		if unseen || by.kind == machineSet && !c.selects(by, m.Labels) {
 			return owner{} // its owner does not see it, and no other takes it
 		}
 		return by
-	case m.ControlPlane && !m.Unlabelled && by.kind != kubeadm && c.own != nil && c.own.ControlPlane.Kind == kubeadm:
-		return owner{kubeadm, c.own.ControlPlane.Name}
-	case m.Unlabelled && by.kind == kubeadm, by.kind == machineSet && !c.selects(by, m.Labels):
+	case m.ControlPlane && !m.Unlabelled && c.own != nil && by.kind != c.own.ControlPlane.Kind && owners.Labelled(c.own.ControlPlane.Kind):
+		return owner{c.own.ControlPlane.Kind, c.own.ControlPlane.Name}
+	case unseen, by.kind == machineSet && !c.selects(by, m.Labels):
 		return c.adopter(machineSet, m.Labels)
 	}
 	return by
