@@ -46,13 +46,13 @@ func versionInPlace(c *cluster) walk.Answer {
 	if c.plane == nil || c.plane.Paused || !c.updatesInPlace(c.plane) {
 		return notAsked
 	}
-	wanted := c.wantedVersion(c.plane)
+	wanted, kind := c.wantedVersion(c.plane), ownerKind(c.plane)
 	for i := range c.machines {
 		m := &c.machines[i]
-		if !m.ControlPlane || m.Version == "" || wanted == "" || sameRelease(m.Version, wanted) || ownerKind(c.plane).Minor && sameMinor(m.Version, wanted) {
+		if !m.ControlPlane || wanted == "" || kind.Runs(m.Version, wanted) || kind.Minor && (m.Version == "" || sameMinor(m.Version, wanted)) {
 			continue
 		}
-		return differs(fmt.Sprintf("%s runs %s, and %s specifies %s", m.title(), m.Version, c.planeTitle(), wanted), "", m.title())
+		return differs(fmt.Sprintf("%s runs %s, and %s specifies %s", m.title(), cmp.Or(m.Version, "no version that it names"), c.planeTitle(), wanted), "", m.title())
 	}
 	return passed
 }

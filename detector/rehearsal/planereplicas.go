@@ -85,14 +85,16 @@ func (c *cluster) outdated(f *machine) string {
 		return ""
 	}
 	wanted := c.wantedVersion(p)
-	if c.updatesInPlace(p) || kind.Minor && sameMinor(m.Version, wanted) || sameRelease(m.Version, wanted) {
+	if c.updatesInPlace(p) || kind.Minor && (m.Version == "" || sameMinor(m.Version, wanted)) || kind.Runs(m.Version, wanted) {
 		wanted = "" // is brought to the machines that run, or is no other
 	}
 	switch r := f.restore; {
-	case m.Version != "" && wanted != "" && m.Version != wanted:
-		return fmt.Sprintf("it runs Kubernetes %s, and %s is specified", m.Version, wanted)
-	case m.Version == "" && wanted != "" && p.Kind == kubeadm:
+	case m.Version == "" && wanted != "":
 		return "it names no version of Kubernetes, and " + wanted + " is specified"
+	case wanted != "":
+		return fmt.Sprintf("it runs Kubernetes %s, and %s is specified", m.Version, wanted)
+	case (r == nil || r.Template == "") && p.Infrastructure.Name != "" && kind.Cloned && !f.bare:
+		return fmt.Sprintf("its infrastructure object does not name what it was created from, and %s %s is specified", p.Infrastructure.Kind, p.Infrastructure.Name)
 	case r != nil && r.Template != "" && p.Infrastructure.Name != "" && r.Template != p.Infrastructure.Name:
 		return fmt.Sprintf("it was created from %s %s, and %s is specified", p.Infrastructure.Kind, r.Template, p.Infrastructure.Name)
 	case p.CertificateDays.Known && p.CertificateDays.N > 0 && !m.CertificatesExpire.IsZero() && c.world.in.Now.AddDate(0, 0, int(p.CertificateDays.N)).After(m.CertificatesExpire):
@@ -119,15 +121,6 @@ func (c *cluster) updatesInPlace(p *backup.ControlPlane) bool {
 func ownerKind(p *backup.ControlPlane) owners.Kind {
 	k, _ := owners.Of(p.Kind)
 	return k
-}
-
-// sameRelease reports whether two versions name one release of Kubernetes: k0s and RKE2 write
-// their own build behind it (versionMatches: internal/controller/controlplane/status.go of
-// k0smotron v2.1.0).
-func sameRelease(a, b string) bool {
-	release, _, _ := strings.Cut(a, "+")
-	other, _, _ := strings.Cut(b, "+")
-	return release == other && (release == a || other == b)
 }
 
 // complaints returns the reasons that condition UpToDate gave, one line each, without
