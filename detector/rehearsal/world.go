@@ -363,11 +363,11 @@ func (c *cluster) nodesRead() bool { return c.Nodes.State == "read" }
 
 // others are the objects of the backup that act beside the controllers of Cluster API.
 type others struct {
-	addons       map[*backup.Kind[addon]]map[owned][]addonSelector // by their namespaces
-	installed    map[owned]bool                                    // by HelmChartProxy and cluster, as "CHART/CLUSTER"
-	remote       map[owned][]*backup.Record[applier]               // of Flux, by their kubeconfigs
-	anywhere     map[applierName][]*backup.Record[applier]         // those of which only the name is known
-	claimed      map[owned]string                                  // the NodeClaims of Machines, by name
+	addons    map[*backup.Kind[addon]]map[owned][]addonSelector // by their namespaces
+	installed map[owned]bool                                    // by HelmChartProxy and cluster, as "CHART/CLUSTER"
+	remote    map[owned][]*backup.Record[applier]               // of Flux, by their kubeconfigs
+	anywhere  map[applierName][]*backup.Record[applier]         // those of which only the name is known
+	claimed   map[owned]string                                  // the NodeClaims of Machines, by name
 }
 
 // applierName is what an object says of one that applies it: no namespace.
