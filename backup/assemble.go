@@ -183,6 +183,7 @@ func (a *assembly) readControlPlanes() {
 				ExternalEtcd: r.Data.ExternalEtcd, Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
 				Version: r.Data.Version, RolloutAfter: moment(r.Data.RolloutAfter), CertificateDays: r.Data.CertificateDays, Updated: r.Data.Updated,
 				Unseen:   r.Data.Observed.Known && r.Data.Observed.N < r.Data.Generation.N,
+				Rolling:  r.Data.UpToDate.complaint(),
 				Strategy: r.Data.Strategy, MaxRetry: r.Data.MaxRetry, MinHealthy: healthyPeriod(r.Data.MinHealthy),
 			})
 		}
@@ -191,6 +192,14 @@ func (a *assembly) readControlPlanes() {
 	sorting.By(s.ControlPlanes, func(x, y ControlPlane) int {
 		return cmp.Or(compareNames(&x.Meta, &y.Meta), strings.Compare(x.Kind, y.Kind))
 	})
+}
+
+// complaint says why the condition is False; it is empty where it is not.
+func (c *Condition) complaint() string {
+	if c == nil || c.Status != "False" {
+		return ""
+	}
+	return cmp.Or(c.Message, c.Reason, "not up to date")
 }
 
 // groupRecord is a record that a Group is made of.
@@ -293,9 +302,7 @@ func (a *assembly) readMachines() {
 		if c := r.Data.InfraReady; c != nil {
 			m.InfraMessage = c.Message
 		}
-		if c := r.Data.UpToDate; c != nil && c.Status == "False" {
-			m.Outdated = cmp.Or(c.Message, c.Reason, "not up to date")
-		}
+		m.Outdated = r.Data.UpToDate.complaint()
 		a.own(&m, &r.Data)
 		if !m.ControlPlane {
 			m.ControlPlane = strings.HasSuffix(m.Owner.Kind, "ControlPlane")

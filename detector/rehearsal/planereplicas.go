@@ -63,6 +63,9 @@ func (c *cluster) planeOwner() {
 		f.rolled = c.outdated(f)
 		s.due = cmp.Or(s.due, f.rolled)
 	}
+	if s.due == "" && p.RolloutAfter.IsZero() && p.Rolling != "" && p.Kind != kubeadm && !slices.Contains(kind.OnDelete, p.Strategy) {
+		s.due = "its controller said when the backup was taken: " + p.Rolling
+	}
 	if s.due == "" && p.RolloutAfter.IsZero() && p.Updated.Known && p.Replicas.Known && p.Updated.N < min(p.Replicas.N, int64(c.counted(owner{p.Kind, p.Name}).machines)) {
 		s.due = fmt.Sprintf("of %s it called %d up to date when the backup was taken", plural(int(p.Replicas.N), "machine", "machines"), p.Updated.N)
 	}
