@@ -49,6 +49,8 @@ type Kind struct {
 	Cloned bool
 	// Audits says that it removes every etcd member that has no Machine.
 	Audits bool
+	// Nodeless says that its Machines may run no kubelet: one that had no Node gets none.
+	Nodeless bool
 	// NeedsInfrastructure says that it deletes a Machine whose infrastructure object is absent.
 	NeedsInfrastructure bool
 }
@@ -70,7 +72,7 @@ var kinds = []Kind{
 	{
 		Name: "K0sControlPlane", Finds: ByLabel, Source: "retrieveControlPlaneState, reconcileManualDeletions: internal/controller/controlplane/k0s_controlplane_controller.go v1.5.0 to v2.1.0 of k0smotron",
 		Authorities: []string{"ca", "etcd", "proxy", "sa"}, InPlace: []string{"", "InPlace"}, NeedsInfrastructure: true,
-		Builds: true, Build: "k0s.0", Cloned: true,
+		Builds: true, Build: "k0s.0", Cloned: true, Nodeless: true,
 	},
 	{
 		Name: "TalosControlPlane", Finds: ByLabel, Source: "getControlPlaneMachinesForCluster, auditEtcd: controllers of cluster-api-control-plane-provider-talos v0.5.12",
