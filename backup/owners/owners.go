@@ -51,6 +51,11 @@ type Kind struct {
 	Audits bool
 	// Nodeless says that its Machines may run no kubelet: one that had no Node gets none.
 	Nodeless bool
+	// LateTemplate says that it reads its infrastructure template only to create a Machine; the others
+	// make it the Cluster's before anything else.
+	LateTemplate bool
+	// Cached says that it sees only Secrets with label cluster.x-k8s.io/cluster-name.
+	Cached bool
 	// NeedsInfrastructure says that it deletes a Machine whose infrastructure object is absent.
 	NeedsInfrastructure bool
 }
@@ -59,7 +64,7 @@ type Kind struct {
 var kinds = []Kind{
 	{
 		Name: "KubeadmControlPlane", Finds: Adopts, Source: "adoptMachines: controlplane/kubeadm/internal/controllers/controller.go of Cluster API",
-		Authorities: []string{"ca", "etcd", "proxy", "sa"}, Audits: true,
+		Authorities: []string{"ca", "etcd", "proxy", "sa"}, Audits: true, Cached: true,
 	},
 	{
 		Name: "RKE2ControlPlane", Finds: ByOwner, Source: "reconcileNormal: controlplane/internal/controllers/rke2controlplane_controller.go v0.1.1 to v0.25.0",
@@ -72,7 +77,7 @@ var kinds = []Kind{
 	{
 		Name: "K0sControlPlane", Finds: ByLabel, Source: "retrieveControlPlaneState, reconcileManualDeletions: internal/controller/controlplane/k0s_controlplane_controller.go v1.5.0 to v2.1.0 of k0smotron",
 		Authorities: []string{"ca", "etcd", "proxy", "sa"}, InPlace: []string{"", "InPlace"}, NeedsInfrastructure: true,
-		Builds: true, Build: "k0s.0", Cloned: true, Nodeless: true,
+		Builds: true, Build: "k0s.0", Cloned: true, Nodeless: true, LateTemplate: true, Cached: true,
 	},
 	{
 		Name: "TalosControlPlane", Finds: ByLabel, Source: "getControlPlaneMachinesForCluster, auditEtcd: controllers of cluster-api-control-plane-provider-talos v0.5.12",

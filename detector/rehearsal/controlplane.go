@@ -47,11 +47,11 @@ var planeRows = []row[*cluster]{
 		Source:  "reconcileClusterCertificates: controller.go; Lookup: util/secret/certificates.go v1.5.8 to v1.14.0; getEtcdCAKeyPair, GetWorkloadCluster: controlplane/kubeadm/internal/cluster.go v1.13.6",
 	}, externalCertificates},
 	{walk.Row{
-		ID: "core.K9", Of: kubeadm,
+		ID: "core.K9", Of: "KubeadmControlPlane and K0sControlPlane",
 		Asks:    "the kubeconfig Secret, through a cache of Secrets with label cluster.x-k8s.io/cluster-name, and key value in it; where the Secret is of its own type client certificates of all its users that last for half a year, or the key of the authority that it trusts and the server of the cluster of its name in it to create another, as where there is none",
 		None:    walk.OwnerHalts.Says("it finds no kubeconfig in a Secret that exists, fails, and connects to no API server"),
 		Differs: walk.OwnerHalts.Says("it fails on the Secret, or writes one that the API server refuses, and goes no further: no rollout, no scaling, no remediation, no audit of etcd"),
-		Source:  "reconcileKubeconfig: controller.go and helpers.go; NeedsClientCertRotation, RegenerateSecret: util/kubeconfig/kubeconfig.go v1.5.8 to v1.14.0; the cache: setup.go v1.13.4",
+		Source:  "reconcileKubeconfig: controller.go and helpers.go; NeedsClientCertRotation, RegenerateSecret: util/kubeconfig/kubeconfig.go v1.5.8 to v1.14.0; the cache: setup.go v1.13.4; reconcileKubeconfig: internal/controller/controlplane, the cache: cmd/main.go v2.1.0 of k0smotron",
 	}, kubeconfigSeen},
 	{walk.Row{
 		ID: "core.K23", Of: kubeadm,
@@ -173,7 +173,7 @@ func adoptedVersions(c *cluster) walk.Answer {
 func kubeconfigSeen(c *cluster) walk.Answer {
 	k, there := c.world.in.Secrets.Kubeconfigs[c.ID]
 	unmade := c.world.in.Secrets.Unmade[c.ID]
-	if !c.is(kubeadm) || !there && unmade == "" {
+	if c.plane == nil || !ownerKind(c.plane).Cached || !there && (unmade == "" || !c.is(kubeadm)) {
 		return notAsked
 	}
 	secret, authority := named("Secret", c.ID.Namespace, c.ID.Name+code.KubeconfigSecret), named("Secret", c.ID.Namespace, c.ID.Name+code.AuthoritySecret)
@@ -185,6 +185,8 @@ func kubeconfigSeen(c *cluster) walk.Answer {
 		return differs(secret+" lacks label cluster.x-k8s.io/cluster-name="+c.ID.Name, secret+" has it", secret)
 	case k.Empty:
 		return none(secret+" has no key value", secret+" has it, or is deleted", secret)
+	case !c.is(kubeadm):
+		return passed
 	case !k.Own || k.KubeconfigDigest == nil:
 		return passed
 	case k.Unread:

@@ -151,10 +151,10 @@ func sameMinor(a, b string) bool {
 
 // planeTemplateDeed is asked of each control plane.
 var planeTemplateDeed = deed[*set]{walk.Row{
-	ID: "core.K7", Of: kubeadm,
+	ID: "core.K7", Of: "control plane",
 	Asks:   "its infrastructure template, with which it compares its Machines, and which it makes its own",
 	None:   walk.OwnerHalts.Says("it fails before anything else, and does nothing for its machines and their etcd"),
-	Source: "reconcileExternalReference: controller.go; matchesInfraMachine: controlplane/kubeadm/internal/filters.go v1.12.0",
+	Source: "reconcileExternalReference: controller.go; matchesInfraMachine: controlplane/kubeadm/internal/filters.go v1.12.0; reconcile of the control planes of RKE2, k3s, Talos and MicroK8s",
 }, planeTemplate}
 
 // planeTemplate asks core.K7.
@@ -162,5 +162,5 @@ func planeTemplate(p *actions, s *set) bool {
 	if s.unmakeable != "" && s.idle() {
 		p.finds(walk.None, fmt.Sprintf("%s does nothing for its machines and their etcd until its template exists again: %s", s.title(), s.unmakeable))
 	}
-	return s.Kind == kubeadm && s.plane != nil
+	return s.asksForTemplate()
 }

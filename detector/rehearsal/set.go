@@ -80,11 +80,14 @@ func (s *set) rolloutAfter() time.Time {
 	return time.Time{}
 }
 
-// idle reports whether KubeadmControlPlane does nothing, because it compares its machines
-// with a template that the backup lacks (Cluster API controlplane/kubeadm/internal/filters.go
-// matchesInfraMachine v1.12.0).
+// idle reports whether a control plane does nothing, because it asks first for a template that
+// the backup lacks.
 func (s *set) idle() bool {
-	return s.Kind == kubeadm && s.plane != nil && s.cluster.lacks(s.plane.Infrastructure)
+	return s.asksForTemplate() && s.cluster.lacks(s.plane.Infrastructure)
+}
+
+func (s *set) asksForTemplate() bool {
+	return s.plane != nil && owners.Labelled(s.Kind) && !ownerKind(s.plane).LateTemplate
 }
 
 // fill makes the members of a set.
