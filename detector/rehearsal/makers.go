@@ -48,10 +48,17 @@ var anywhereClusters = backup.NewKind("clusters."+anywhereGroup,
 type anywhere struct{ Paused string }
 
 // otherMakers are objects from which somebody else makes Clusters.
-var otherMakers = [3]*backup.Kind[struct{}]{
-	backup.NewKind[struct{}]("clusters.provisioning.cattle.io"),
-	backup.NewKind[struct{}]("tanzukubernetesclusters.run.tanzu.vmware.com"),
-	backup.NewKind[struct{}]("machines.machine.sapcloud.io"),
+var otherMakers = [3]*backup.Kind[maker]{
+	backup.NewKind("clusters.provisioning.cattle.io",
+		backup.Present(func(m *maker) *bool { return &m.Makes }, "spec.rkeConfig")), // it imports the others
+	newMakerKind("tanzukubernetesclusters.run.tanzu.vmware.com"),
+	newMakerKind("machines.machine.sapcloud.io"),
+}
+
+type maker struct{ Makes bool }
+
+func newMakerKind(resource string) *backup.Kind[maker] {
+	return backup.NewKind(resource, backup.Present(func(m *maker) *bool { return &m.Makes }, "metadata.name"))
 }
 
 // anywherePaused asks owners.6.
@@ -75,7 +82,9 @@ func makersKnown(w *world) walk.Answer {
 	var objects []string
 	for i, kind := range []string{"Cluster.provisioning.cattle.io", "TanzuKubernetesCluster", "Machine.machine.sapcloud.io"} {
 		for r := range otherMakers[i].In(w.in.Snapshot).All() {
-			objects = append(objects, named(kind, r.Namespace, r.Name))
+			if r.Data.Makes {
+				objects = append(objects, named(kind, r.Namespace, r.Name))
+			}
 		}
 	}
 	if objects == nil {
