@@ -37,6 +37,7 @@ var readKinds = []backup.AnyKind{
 	clusterProfiles,
 	nodeClaims,
 	planeStatuses,
+	kamajiPlanes,
 	healthChecks,
 	extensions,
 	webhookKinds[0],

@@ -30,7 +30,7 @@ var ownerRows = []row[*cluster]{
 	{walk.Row{
 		ID: "owners.3", Of: "EtcdadmCluster",
 		Asks:   "the etcd Machines that it owns, by ownerReference, which a restore takes away",
-		None:   walk.Does{Effect: walk.Replaces, Code: code.ControlPlaneDown, What: "it counts none of its etcd Machines, and creates one that begins a new, empty etcd"},
+		None:   walk.Does{Effect: walk.Replaces, Code: code.SecondControlPlane, What: "it counts none of its etcd Machines, and creates one that begins a new, empty etcd"},
 		Source: "reconcile, intializeEtcdCluster: controllers/controller.go, scale.go v1.0.0 to v1.0.27 of etcdadm-controller",
 	}, ownsEtcd},
 	{walk.Row{
@@ -39,6 +39,33 @@ var ownerRows = []row[*cluster]{
 		Differs: walk.Does{Effect: walk.Writes, Code: code.OutcomeUnknown, What: "it updates Kubernetes on machines that run, in place, one after the other, and how that ends is not known here"},
 		Source:  "internal/controller/controlplane/inplace.go v2.1.0 of k0smotron; reconcileMachines: controllers/reconcile.go v0.6.11 of cluster-api-control-plane-provider-microk8s",
 	}, versionInPlace},
+	{walk.Row{
+		ID: "owners.14", Of: "KamajiControlPlane",
+		Asks:    "the TenantControlPlane in another cluster, which it names by its own uid: a restore gives it another one",
+		Differs: walk.Does{Effect: walk.Doubles, Code: code.SecondControlPlane, What: "it creates another control plane there, an empty one, and writes its kubeconfig, authority and endpoint over those of the one that runs"},
+		Source:  "GenerateRemoteTenantControlPlaneNames: pkg/externalclusterreference/name_generator.go; createOrUpdateTenantControlPlane, createRequiredResources: controllers v0.10.0 to v0.20.0 of cluster-api-control-plane-provider-kamaji",
+	}, namedByUID},
+}
+
+// kamajiPlane is what only the walk asks of a KamajiControlPlane.
+type kamajiPlane struct{ Elsewhere bool }
+
+var kamajiPlanes = backup.NewKind("kamajicontrolplanes.controlplane.cluster.x-k8s.io",
+	backup.Present(func(p *kamajiPlane) *bool { return &p.Elsewhere }, "spec.deployment.externalClusterReference"))
+
+// namedByUID asks owners.14. clusterctl gives it another uid, too.
+func namedByUID(c *cluster) walk.Answer {
+	if c.plane == nil || c.plane.Paused {
+		return notAsked
+	}
+	r := kamajiPlanes.In(c.world.in.Snapshot).Named(c.ID.Backup, c.ID.Namespace, c.plane.Name)
+	switch {
+	case c.plane.Kind != "KamajiControlPlane" || r == nil:
+		return notAsked
+	case r.Data.Elsewhere:
+		return differs(c.planeTitle()+" has spec.deployment.externalClusterReference", "", c.planeTitle())
+	}
+	return passed
 }
 
 // versionInPlace asks owners.11.

@@ -89,6 +89,7 @@ const (
 	RolloutDue            Reason = "RolloutDue"
 	SecondInstance        Reason = "SecondInstance"
 	OtherInstance         Reason = "OtherInstance"
+	SecondControlPlane    Reason = "SecondControlPlane"
 	EtcdMembersRemoved    Reason = "EtcdMembersRemoved"
 	ControlPlaneDown      Reason = "ControlPlaneDown"
 	ClusterHalted         Reason = "ClusterHalted"
