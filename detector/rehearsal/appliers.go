@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"drift-detector/backup"
+	"drift-detector/infra"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
 )
@@ -14,10 +15,10 @@ import (
 // applierRows are those of controllers that apply objects of Cluster API out of Git or a chart.
 var applierRows = []row[*cluster]{
 	{walk.Row{
-		ID: "owners.8", Of: "Kustomization, HelmRelease, Application and BundleDeployment",
+		ID: "owners.8", Of: "Kustomization, HelmRelease and Application",
 		Asks:    "a Cluster that it applies, by labels and annotations of the Cluster, or for k0rdent by the name of a ClusterDeployment, unless it is suspended or syncs by hand: it is restored before the Cluster",
 		Differs: walk.Does{Effect: walk.Replaces, Code: code.CreatedFirst, What: "it creates the Cluster before Velero restores it, unpaused"},
-		Source:  "the labels of kustomize-controller and helm-controller of Flux v2; resource tracking and automated sync of Argo CD v2.0 to v3.3; reconcileHelmRelease: internal/controller/clusterdeployment_controller.go v1.11.4 of k0rdent; Reconcile, helmdeploy: internal/cmd/agent v0.14.10 of Fleet",
+		Source:  "the labels of kustomize-controller and helm-controller of Flux v2; resource tracking and automated sync of Argo CD v2.0 to v3.3; reconcileHelmRelease: internal/controller/clusterdeployment_controller.go v1.11.4 of k0rdent",
 	}, createsCluster},
 	{walk.Row{
 		ID: "owners.12", Of: "Kustomization, HelmRelease, Application and BundleDeployment",
@@ -25,6 +26,13 @@ var applierRows = []row[*cluster]{
 		Condition: code.AppliedAgain,
 		Source:    "automated sync of Argo CD v2.0 to v3.3; server-side apply of kustomize-controller and helm-controller of Flux v2",
 	}, appliedAgain},
+	{walk.Row{
+		ID: "owners.15", Of: "BundleDeployment of Fleet",
+		Asks:    "the Helm release by which it deployed the Cluster, which a restore brings back before that, without the status that it is deployed",
+		None:    walk.Deletes.Says("Fleet uninstalls the release, whose Secret is there and has no BundleDeployment any more, and deletes the Cluster with all its machines"),
+		Differs: walk.Does{Effect: walk.Replaces, Code: code.SecondControlPlane, What: "it creates the Cluster before Velero restores it, unpaused"},
+		Source:  "Reconcile: internal/cmd/agent/controller/bundledeployment_controller.go, helmdeploy: deployer/deployer.go, cleanup: deployer/cleanup/cleanup.go v0.14.10 of Fleet",
+	}, releaseKnown},
 }
 
 // isSuspended reports whether the controllers leave it alone, or wait for a person.
@@ -99,6 +107,9 @@ func createsCluster(c *cluster) walk.Answer {
 	}
 	found := notAsked
 	for _, a := range c.appliers() {
+		if a.kind == bundles {
+			continue // owners.15
+		}
 		for _, r := range a.records(c.world, c.ID.Backup) {
 			if title := named(a.title, r.Namespace, r.Name); !r.Data.isSuspended(a.kind) {
 				return differs(title+" is not suspended", title+" is suspended", title)
@@ -107,6 +118,24 @@ func createsCluster(c *cluster) walk.Answer {
 		}
 	}
 	return found
+}
+
+// releaseKnown asks owners.15.
+func releaseKnown(c *cluster) walk.Answer {
+	if c.object == nil || bundleOf(c.object.ObjectSet) == "" {
+		return notAsked
+	}
+	by := appliedBy{kind: bundles, title: "BundleDeployment", name: bundleOf(c.object.ObjectSet)}
+	all := by.records(c.world, c.ID.Backup)
+	if all == nil && c.world.in.Secrets.Releases[infra.SecretAt{Backup: c.ID.Backup, Namespace: c.object.ReleaseSpace, Name: c.object.Release}] {
+		return none(by.of()+" is not in the backup", "the Secrets of Helm release "+c.object.ReleaseSpace+"/"+c.object.Release+" are left out of the restore", c.title())
+	}
+	for _, r := range all {
+		if title := named(by.title, r.Namespace, r.Name); !r.Data.Suspended {
+			return differs(title+" is not paused", title+" has spec.paused", title)
+		}
+	}
+	return passed
 }
 
 // appliedAgain asks owners.12. What is suspended applies nothing, and what applies the Cluster

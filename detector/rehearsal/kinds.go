@@ -59,6 +59,7 @@ func Want() backup.Want {
 			{Name: "*" + code.EtcdClientSecret, Optional: []string{"tls.crt", "tls.key"}, Digest: backup.CertificateDigest},
 			{Name: "*" + code.KubeconfigSecret, Type: ownType, Mark: ownType},
 			{Type: ownType},
+			{Type: "helm.sh/release.v1"},
 		},
 	}
 }
@@ -89,6 +90,8 @@ type clusterObject struct {
 	Labels               string // JSON
 	Tracking             string // annotation of Argo CD: "APPLICATION:GROUP/KIND:NAMESPACE/NAME"
 	ObjectSet            string // annotation of Fleet: "default-BUNDLEDEPLOYMENT-SCOPE"
+	Release              string // of Helm
+	ReleaseSpace         string
 
 	// Of its topology: what it wants, and its health checks.
 	Version                 string
@@ -113,6 +116,8 @@ var clusterKinds = backup.NewKind("clusters.cluster.x-k8s.io",
 	backup.Raw(func(c *clusterObject) *string { return &c.Labels }, "metadata.labels"),
 	backup.Text(func(c *clusterObject) *string { return &c.Tracking }, "annotation:argocd.argoproj.io/tracking-id"),
 	backup.Text(func(c *clusterObject) *string { return &c.ObjectSet }, "annotation:objectset.rio.cattle.io/id"),
+	backup.Text(func(c *clusterObject) *string { return &c.Release }, "annotation:meta.helm.sh/release-name"),
+	backup.Text(func(c *clusterObject) *string { return &c.ReleaseSpace }, "annotation:meta.helm.sh/release-namespace"),
 	backup.Raw(func(c *clusterObject) *string { return &c.ControlPlane }, "spec.topology.controlPlane.healthCheck", "spec.topology.controlPlane.machineHealthCheck"),
 	backup.Texts(func(c *clusterObject) *[]string { return &c.Names }, "spec.topology.workers.machineDeployments[].name"),
 	backup.Texts(func(c *clusterObject) *[]string { return &c.Classes }, "spec.topology.workers.machineDeployments[].class"),
