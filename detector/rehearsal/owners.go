@@ -237,7 +237,15 @@ const claimsLeftOut = "nodeclaims.karpenter.sh are left out of the restore"
 
 // claimedByKarpenter asks owners.10.
 func claimedByKarpenter(m *machine) walk.Answer {
-	if claim := m.cluster.world.beside().claimed[owned{m.Backup, m.Namespace, m.Name}]; claim != "" {
+	w := m.cluster.world
+	if w.claimed == nil {
+		w.claimed = map[owned]string{}
+		for r := range nodeClaims.In(w.in.Snapshot).All() {
+			namespace, name, _ := strings.Cut(r.Data.Machine, "/")
+			w.claimed[owned{r.Backup, namespace, name}] = r.Name
+		}
+	}
+	if claim := w.claimed[owned{m.Backup, m.Namespace, m.Name}]; claim != "" {
 		return differs("NodeClaim "+claim+" names it", claimsLeftOut, m.title(), "NodeClaim "+claim)
 	}
 	if strings.Contains(string(m.Labels), "node.cluster.x-k8s.io/karpenter-member") {

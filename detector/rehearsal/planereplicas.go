@@ -120,12 +120,6 @@ func (c *cluster) updatesInPlace(p *backup.ControlPlane) bool {
 	return slices.Contains(kind.InPlace, p.Strategy) || slices.Contains(kind.Fewer, p.Strategy) && len(c.control.members) < 3
 }
 
-// ownerKind returns what is known of the kind of a control plane; zero when nothing is.
-func ownerKind(p *backup.ControlPlane) owners.Kind {
-	k, _ := owners.Of(p.Kind)
-	return k
-}
-
 // complaints returns the reasons that condition UpToDate gave, one line each, without
 // those that a restore or the clock decides again.
 func complaints(text string) string {

@@ -104,6 +104,12 @@ func (s *set) fill(byUID map[string]*machine) {
 	}
 }
 
+// ownerKind returns what is known of the kind of a control plane; zero when nothing is.
+func ownerKind(p *backup.ControlPlane) owners.Kind {
+	k, _ := owners.Of(p.Kind)
+	return k
+}
+
 // group returns the object of a group of workers; nil for a control plane, and where the backup lacks it.
 func (s *set) group() *backup.Group { return s.cluster.group(owner{s.Kind, s.Name}) }
 

@@ -29,11 +29,12 @@ type world struct {
 	// byPlan is what follows once the plan's steps are done that come before a cluster is
 	// unpaused: objects that the backup lacks are created, and what keeps controllers from a
 	// cluster or a machine is mended.
-	byPlan bool
-	groups map[backup.ClusterID][]*backup.Group
-	absent map[absence]bool // what the backup lacks, and whether the plan leaves it so
-	others *others          // nil until they are asked for
-	etcds  map[owned]string // EtcdadmClusters by their cluster; nil until they are asked for
+	byPlan  bool
+	groups  map[backup.ClusterID][]*backup.Group
+	absent  map[absence]bool // what the backup lacks, and whether the plan leaves it so
+	others  *others          // nil until they are asked for
+	etcds   map[owned]string // EtcdadmClusters by their cluster; nil until they are asked for
+	claimed map[owned]string // NodeClaims by their Machines; likewise
 	// bootstraps counts the Machines that refer to a bootstrap object; nil until they are asked for.
 	bootstraps map[owned]int
 	refers     map[referred]int    // by Clusters; nil until it is asked for
@@ -367,7 +368,6 @@ type others struct {
 	installed map[owned]bool                                    // by HelmChartProxy and cluster, as "CHART/CLUSTER"
 	remote    map[owned][]*backup.Record[applier]               // of Flux, by their kubeconfigs
 	anywhere  map[applierName][]*backup.Record[applier]         // those of which only the name is known
-	claimed   map[owned]string                                  // the NodeClaims of Machines, by name
 }
 
 // applierName is what an object says of one that applies it: no namespace.
@@ -388,7 +388,7 @@ func (w *world) beside() *others {
 	if w.others != nil {
 		return w.others
 	}
-	o := &others{addons: map[*backup.Kind[addon]]map[owned][]addonSelector{}, installed: map[owned]bool{}, remote: map[owned][]*backup.Record[applier]{}, anywhere: map[applierName][]*backup.Record[applier]{}, claimed: map[owned]string{}}
+	o := &others{addons: map[*backup.Kind[addon]]map[owned][]addonSelector{}, installed: map[owned]bool{}, remote: map[owned][]*backup.Record[applier]{}, anywhere: map[applierName][]*backup.Record[applier]{}}
 	w.others = o
 	s := w.in.Snapshot
 	for _, kind := range []*backup.Kind[addon]{resourceSets, helmCharts, profiles, clusterProfiles} {
@@ -418,11 +418,6 @@ func (w *world) beside() *others {
 				at := applierName{kind, r.Backup, name}
 				o.anywhere[at] = append(o.anywhere[at], r)
 			}
-		}
-	}
-	for r := range nodeClaims.In(s).All() {
-		if namespace, name, ok := strings.Cut(r.Data.Machine, "/"); ok {
-			o.claimed[owned{r.Backup, namespace, name}] = r.Name
 		}
 	}
 	return o
