@@ -27,7 +27,7 @@ var makerRows = []row[*world]{
 	{walk.Row{
 		ID: "owners.9", Of: "orders that are carried out once: Workflow, Job and Task of Tinkerbell, ETCDSnapshotRestore of Rancher Turtles, upgrades of EKS Anywhere",
 		Asks:    "their state, which a restore takes away: they are taken for new ones, in a paused Cluster too",
-		Differs: walk.Does{Effect: walk.Replaces, Code: code.LivingReplaced, What: "it is carried out again on what runs: a host is switched off or written over, etcd is set back to a snapshot, or a Node is upgraded"},
+		Differs: walk.Does{Effect: walk.Replaces, Code: code.CarriedOutAgain, What: "it is carried out again on what runs: a host is switched off or written over, etcd is set back to a snapshot, or a Node is upgraded"},
 		None:    walk.Does{Effect: walk.NotReady, Code: code.CannotReplace, What: "the host is allowed to boot from the network, and its node is written over at its next reboot"},
 		Source: "Reconcile, processNewWorkflow: tink/controller/internal/workflow of Tinkerbell; prepareWorkflow: pre.go; doReconcile: rufio/internal/controller/job.go and task.go; " +
 			"reconcileNormal: exp/day2/controllers/etcdsnapshotrestore_controller.go v0.15.0 to v0.24.0 of Rancher Turtles; reconcile: controllers/nodeupgrade_controller.go v0.26 of EKS Anywhere",

@@ -85,6 +85,7 @@ const (
 	CreatedFirst          Reason = "CreatedFirst"
 	MachinesDeleted       Reason = "MachinesDeleted"
 	PoolScaledBack        Reason = "PoolScaledBack"
+	CarriedOutAgain       Reason = "CarriedOutAgain"
 	LivingReplaced        Reason = "LivingReplaced"
 	RolloutDue            Reason = "RolloutDue"
 	SecondInstance        Reason = "SecondInstance"
