@@ -182,7 +182,7 @@ func (a *assembly) readControlPlanes() {
 				Desired: replicas(r.Data.Desired, r.Data.Kind, ""), Replicas: r.Data.Replicas, NamingTemplate: r.Data.NamingTemplate,
 				ExternalEtcd: r.Data.ExternalEtcd, Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
 				Version: r.Data.Version, RolloutAfter: moment(r.Data.RolloutAfter), CertificateDays: r.Data.CertificateDays, Updated: r.Data.Updated,
-				Outdated: r.Data.Outdated.complaint(),
+				Rolling:  r.Data.UpToDate.complaint(),
 				Unseen:   (r.Data.Observed.Known || r.Data.Kind == kubeadm) && r.Data.Observed.N < r.Data.Generation.N,
 				Strategy: r.Data.Strategy, MaxRetry: r.Data.MaxRetry, MinHealthy: healthyPeriod(r.Data.MinHealthy),
 			})
@@ -294,9 +294,7 @@ func (a *assembly) readMachines() {
 		if c := r.Data.InfraReady; c != nil {
 			m.InfraMessage = c.Message
 		}
-		if c := r.Data.UpToDate; c != nil && c.Status == "False" {
-			m.Outdated = cmp.Or(c.Message, c.Reason, "not up to date")
-		}
+		m.Outdated = r.Data.UpToDate.complaint()
 		a.own(&m, &r.Data)
 		if !m.ControlPlane {
 			m.ControlPlane = strings.HasSuffix(m.Owner.Kind, "ControlPlane")

@@ -316,11 +316,11 @@ type controlPlaneFields struct {
 	RolloutAfter         string
 	CertificateDays      Number
 	Updated              Number
+	UpToDate             *Condition
 	Generation, Observed Number
 	MaxRetry             Number
 	MinHealthy           string // JSON: a number of seconds, or a duration as a string
 	Strategy             string
-	Outdated             Condition
 }
 
 func newControlPlaneKind(resource string) *Kind[controlPlaneFields] {
@@ -337,7 +337,7 @@ func newControlPlaneKind(resource string) *Kind[controlPlaneFields] {
 		Text(func(t *controlPlaneFields) *string { return &t.RolloutAfter }, "spec.rollout.after", "spec.rolloutAfter"),
 		Count(func(t *controlPlaneFields) *Number { return &t.CertificateDays }, "spec.rollout.before.certificatesExpiryDays", "spec.rolloutBefore.certificatesExpiryDays"),
 		Count(func(t *controlPlaneFields) *Number { return &t.Updated }, "status.upToDateReplicas", "status.v1beta2.upToDateReplicas", "status.updatedReplicas"),
-		Failing(func(t *controlPlaneFields) *Condition { return &t.Outdated }, "status.conditions", "MachinesSpecUpToDate"),
+		Failing(func(t *controlPlaneFields) *Condition { t.UpToDate = new(Condition); return t.UpToDate }, "status.conditions", "MachinesSpecUpToDate"),
 		Count(func(t *controlPlaneFields) *Number { return &t.Generation }, "metadata.generation"),
 		Count(func(t *controlPlaneFields) *Number { return &t.Observed }, "status.observedGeneration"),
 		Count(func(t *controlPlaneFields) *Number { return &t.MaxRetry }, "spec.remediation.maxRetry", "spec.remediationStrategy.maxRetry"),

@@ -243,10 +243,10 @@ type Condition struct {
 
 // complaint returns what a condition says that is False; empty when it is not.
 func (c *Condition) complaint() string {
-	if c.Status != "False" {
+	if c == nil || c.Status != "False" {
 		return ""
 	}
-	return cmp.Or(c.Message, c.Reason, "it is False")
+	return cmp.Or(c.Message, c.Reason, "not up to date")
 }
 
 // Failing reads the condition of one type from a list of conditions

@@ -164,9 +164,9 @@ type ControlPlane struct {
 	// Updated is how many of its machines its controller called up to date when the
 	// backup was taken: status.upToDateReplicas (before v1beta2 updatedReplicas).
 	Updated Number
-	// Outdated is what its controller said of machines that were not as it specifies them:
-	// condition MachinesSpecUpToDate of v1beta1, which other kinds still write.
-	Outdated string
+	// Rolling is what condition MachinesSpecUpToDate said of machines that were to be replaced when
+	// the backup was taken; empty where none were, or nothing said so.
+	Rolling string
 	// Unseen reports whether its controller had not yet seen the last change of its
 	// spec when the backup was taken: status.observedGeneration is behind, or of
 	// KubeadmControlPlane, which always writes it, absent.

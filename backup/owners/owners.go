@@ -7,7 +7,10 @@
 // provider v0.20.0; CAPA v2.13.0. A kind that is not here is not known.
 package owners
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Finds is how an owner finds its Machines after a restore.
 type Finds string
@@ -37,8 +40,22 @@ type Kind struct {
 	Fewer []string
 	// Minor says that it compares major and minor versions alone.
 	Minor bool
+	// Builds says that a Machine whose version has no build behind it is one of each build of its
+	// release; Build is the build that it specifies by a version without one.
+	Builds bool
+	Build  string
+	// Cloned says that a Machine whose infrastructure object does not name its template is none
+	// of the template that it specifies.
+	Cloned bool
 	// Audits says that it removes every etcd member that has no Machine.
 	Audits bool
+	// Nodeless says that its Machines may run no kubelet: one that had no Node gets none.
+	Nodeless bool
+	// LateTemplate says that it reads its infrastructure template only to create a Machine; the others
+	// make it the Cluster's before anything else.
+	LateTemplate bool
+	// Cached says that it sees only Secrets with label cluster.x-k8s.io/cluster-name.
+	Cached bool
 	// NeedsInfrastructure says that it deletes a Machine whose infrastructure object is absent.
 	NeedsInfrastructure bool
 }
@@ -47,11 +64,11 @@ type Kind struct {
 var kinds = []Kind{
 	{
 		Name: "KubeadmControlPlane", Finds: Adopts, Source: "adoptMachines: controlplane/kubeadm/internal/controllers/controller.go of Cluster API",
-		Authorities: []string{"ca", "etcd", "proxy", "sa"}, Audits: true,
+		Authorities: []string{"ca", "etcd", "proxy", "sa"}, Audits: true, Cached: true,
 	},
 	{
 		Name: "RKE2ControlPlane", Finds: ByOwner, Source: "reconcileNormal: controlplane/internal/controllers/rke2controlplane_controller.go v0.1.1 to v0.25.0",
-		Authorities: []string{"ca", "cca", "etcd", "peer-etcd"}, Secrets: []string{"token"},
+		Authorities: []string{"ca", "cca", "etcd", "peer-etcd"}, Secrets: []string{"token"}, Builds: true,
 	},
 	{
 		Name: "KThreesControlPlane", Finds: ByOwner, Source: "reconcile: controlplane/controllers/kthreescontrolplane_controller.go v0.1.5 to v0.3.1",
@@ -60,6 +77,7 @@ var kinds = []Kind{
 	{
 		Name: "K0sControlPlane", Finds: ByLabel, Source: "retrieveControlPlaneState, reconcileManualDeletions: internal/controller/controlplane/k0s_controlplane_controller.go v1.5.0 to v2.1.0 of k0smotron",
 		Authorities: []string{"ca", "etcd", "proxy", "sa"}, InPlace: []string{"", "InPlace"}, NeedsInfrastructure: true,
+		Builds: true, Build: "k0s.0", Cloned: true, Nodeless: true, LateTemplate: true, Cached: true,
 	},
 	{
 		Name: "TalosControlPlane", Finds: ByLabel, Source: "getControlPlaneMachinesForCluster, auditEtcd: controllers of cluster-api-control-plane-provider-talos v0.5.12",
@@ -88,6 +106,24 @@ func Of(kind string) (Kind, bool) {
 		}
 	}
 	return Kind{}, false
+}
+
+// Runs reports whether a Machine of a version is one of the version that its control plane
+// specifies (matchesKubernetesOrRKE2Version: pkg/rke2/machine_filters.go v0.25.0, versionMatches:
+// internal/controller/controlplane/status.go v2.1.0 of k0smotron; the others compare texts).
+func (k *Kind) Runs(machine, specified string) bool {
+	release, _, built := strings.Cut(specified, "+")
+	if !built && k.Build != "" {
+		specified += "+" + k.Build
+	}
+	return machine == specified || k.Builds && machine == release
+}
+
+// Labelled reports whether control planes of a kind have Machines, of which they see none without
+// label cluster.x-k8s.io/control-plane.
+func Labelled(kind string) bool {
+	k, known := Of(kind)
+	return known && k.Finds != Pods && k.Finds != Hosted
 }
 
 // SecretNames returns the ends of the names of all Secrets that any of them needs.

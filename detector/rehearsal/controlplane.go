@@ -21,10 +21,10 @@ var planeRows = []row[*cluster]{
 		Source: "Reconcile, GetOwnerCluster: controller.go v1.5.8 to v1.14.0; reconcileControlPlane: internal/controllers/cluster/cluster_controller_phases.go",
 	}, referredTo},
 	{walk.Row{
-		ID: "core.K2", Of: kubeadm,
+		ID: "core.K2", Of: "KubeadmControlPlane and TalosControlPlane",
 		Asks:    "its Machines, by label cluster.x-k8s.io/control-plane alone",
 		Differs: walk.RemovesMember.Says("it " + unseenMachine),
-		Source:  "initControlPlaneScope, GetControlPlaneMachinesForCluster: controller.go v1.5.8 to v1.14.0",
+		Source:  "initControlPlaneScope, GetControlPlaneMachinesForCluster: controller.go v1.5.8 to v1.14.0; auditEtcd: controllers/etcd.go v0.5.12 of cluster-api-control-plane-provider-talos",
 	}, labelledMachines},
 	{walk.Row{
 		ID: "core.K3", Of: kubeadm,
@@ -47,11 +47,11 @@ var planeRows = []row[*cluster]{
 		Source:  "reconcileClusterCertificates: controller.go; Lookup: util/secret/certificates.go v1.5.8 to v1.14.0; getEtcdCAKeyPair, GetWorkloadCluster: controlplane/kubeadm/internal/cluster.go v1.13.6",
 	}, externalCertificates},
 	{walk.Row{
-		ID: "core.K9", Of: kubeadm,
+		ID: "core.K9", Of: "KubeadmControlPlane and K0sControlPlane",
 		Asks:    "the kubeconfig Secret, through a cache of Secrets with label cluster.x-k8s.io/cluster-name, and key value in it; where the Secret is of its own type client certificates of all its users that last for half a year, or the key of the authority that it trusts and the server of the cluster of its name in it to create another, as where there is none",
 		None:    walk.OwnerHalts.Says("it finds no kubeconfig in a Secret that exists, fails, and connects to no API server"),
 		Differs: walk.OwnerHalts.Says("it fails on the Secret, or writes one that the API server refuses, and goes no further: no rollout, no scaling, no remediation, no audit of etcd"),
-		Source:  "reconcileKubeconfig: controller.go and helpers.go; NeedsClientCertRotation, RegenerateSecret: util/kubeconfig/kubeconfig.go v1.5.8 to v1.14.0; the cache: setup.go v1.13.4",
+		Source:  "reconcileKubeconfig: controller.go and helpers.go; NeedsClientCertRotation, RegenerateSecret: util/kubeconfig/kubeconfig.go v1.5.8 to v1.14.0; the cache: setup.go v1.13.4; reconcileKubeconfig: internal/controller/controlplane, the cache: cmd/main.go v2.1.0 of k0smotron",
 	}, kubeconfigSeen},
 	{walk.Row{
 		ID: "core.K23", Of: kubeadm,
@@ -75,7 +75,7 @@ func referredTo(c *cluster) walk.Answer {
 // labelledMachines asks core.K2. Without members of its own it creates a Machine alone, which
 // is counted.
 func labelledMachines(c *cluster) walk.Answer {
-	if !c.is(kubeadm) || c.plane.ExternalEtcd || c.plane.Paused {
+	if c.plane == nil || !ownerKind(c.plane).Audits || c.plane.ExternalEtcd || c.plane.Paused {
 		return notAsked
 	}
 	found := notAsked
@@ -91,13 +91,13 @@ func labelledMachines(c *cluster) walk.Answer {
 	return found
 }
 
-// unseenMachine is what KubeadmControlPlane does with an unseen one.
+// unseenMachine is what a control plane does with an unseen one that looks after its etcd.
 const unseenMachine = "does not see the Machine: it removes its etcd member and creates a Machine in its place"
 
-// unseen reports whether a control-plane Machine lacks the label by which KubeadmControlPlane
-// finds its own.
+// unseen reports whether a control-plane Machine lacks the label by which its control plane
+// finds its own, and is taken out of etcd for that.
 func (f *machine) unseen() bool {
-	return f.Machine != nil && f.Unlabelled && f.Owner.Kind == kubeadm && f.cluster.is(kubeadm) && !f.cluster.plane.ExternalEtcd && !f.cluster.plane.Paused
+	return f.Machine != nil && f.Unlabelled && f.cluster.is(f.Owner.Kind) && ownerKind(f.cluster.plane).Audits && !f.cluster.plane.ExternalEtcd && !f.cluster.plane.Paused
 }
 
 // bootstrapKinds asks core.K3. That the KubeadmConfig of one is absent is core.K5.
@@ -173,7 +173,7 @@ func adoptedVersions(c *cluster) walk.Answer {
 func kubeconfigSeen(c *cluster) walk.Answer {
 	k, there := c.world.in.Secrets.Kubeconfigs[c.ID]
 	unmade := c.world.in.Secrets.Unmade[c.ID]
-	if !c.is(kubeadm) || !there && unmade == "" {
+	if c.plane == nil || !ownerKind(c.plane).Cached || !there && (unmade == "" || !c.is(kubeadm)) {
 		return notAsked
 	}
 	secret, authority := named("Secret", c.ID.Namespace, c.ID.Name+code.KubeconfigSecret), named("Secret", c.ID.Namespace, c.ID.Name+code.AuthoritySecret)
@@ -185,6 +185,8 @@ func kubeconfigSeen(c *cluster) walk.Answer {
 		return differs(secret+" lacks label cluster.x-k8s.io/cluster-name="+c.ID.Name, secret+" has it", secret)
 	case k.Empty:
 		return none(secret+" has no key value", secret+" has it, or is deleted", secret)
+	case !c.is(kubeadm):
+		return passed
 	case !k.Own || k.KubeconfigDigest == nil:
 		return passed
 	case k.Unread:

@@ -27,13 +27,14 @@ var readKinds = []backup.AnyKind{
 	kustomizations,
 	helmReleases,
 	applications,
+	bundles,
 	deployments,
 	helmCharts,
 	helmProxies,
 	profiles,
 	clusterProfiles,
-	workflows,
 	nodeClaims,
+	kamajiPlanes,
 	planeStatuses,
 	healthChecks,
 	extensions,
@@ -44,6 +45,9 @@ var readKinds = []backup.AnyKind{
 // Want returns what a rehearsal needs from a backup beside the core objects.
 func Want() backup.Want {
 	kinds := slices.Clone(readKinds)
+	for i := range orders {
+		kinds = append(kinds, orders[i].Kind)
+	}
 	for _, name := range slices.Sorted(maps.Keys(otherMakers)) {
 		kinds = append(kinds, otherMakers[name])
 	}
@@ -59,6 +63,7 @@ func Want() backup.Want {
 			{Name: "*" + code.EtcdClientSecret, Optional: []string{"tls.crt", "tls.key"}, Digest: backup.CertificateDigest},
 			{Name: "*" + code.KubeconfigSecret, Type: ownType, Mark: ownType},
 			{Type: ownType},
+			{Type: "helm.sh/release.v1"},
 		},
 	}
 }
@@ -88,6 +93,9 @@ type clusterObject struct {
 	StatusRestored       bool   // annotation velero.io/restore-status
 	Labels               string // JSON
 	Tracking             string // annotation of Argo CD: "APPLICATION:GROUP/KIND:NAMESPACE/NAME"
+	ObjectSet            string // annotation of Fleet: "default-BUNDLEDEPLOYMENT-SCOPE"
+	Release              string // of Helm
+	ReleaseSpace         string
 
 	// Of its topology: what it wants, and its health checks.
 	Version                 string
@@ -111,6 +119,9 @@ var clusterKinds = backup.NewKind("clusters.cluster.x-k8s.io",
 	backup.Text(func(c *clusterObject) *string { return &c.WatchFilter }, "label:cluster.x-k8s.io/watch-filter"),
 	backup.Raw(func(c *clusterObject) *string { return &c.Labels }, "metadata.labels"),
 	backup.Text(func(c *clusterObject) *string { return &c.Tracking }, "annotation:argocd.argoproj.io/tracking-id"),
+	backup.Text(func(c *clusterObject) *string { return &c.ObjectSet }, "annotation:objectset.rio.cattle.io/id"),
+	backup.Text(func(c *clusterObject) *string { return &c.Release }, "annotation:meta.helm.sh/release-name"),
+	backup.Text(func(c *clusterObject) *string { return &c.ReleaseSpace }, "annotation:meta.helm.sh/release-namespace"),
 	backup.Raw(func(c *clusterObject) *string { return &c.ControlPlane }, "spec.topology.controlPlane.healthCheck", "spec.topology.controlPlane.machineHealthCheck"),
 	backup.Texts(func(c *clusterObject) *[]string { return &c.Names }, "spec.topology.workers.machineDeployments[].name"),
 	backup.Texts(func(c *clusterObject) *[]string { return &c.Classes }, "spec.topology.workers.machineDeployments[].class"),
@@ -235,6 +246,8 @@ var (
 	applications   = backup.NewKind("applications.argoproj.io",
 		backup.Raw(func(a *applier) *string { return &a.Automated }, "spec.syncPolicy.automated"),
 		backup.Text(func(a *applier) *string { return &a.Skipped }, "annotation:argocd.argoproj.io/skip-reconcile"))
+	bundles = backup.NewKind("bundledeployments.fleet.cattle.io",
+		backup.Flag(func(a *applier) *bool { return &a.Suspended }, "spec.paused"))
 	deployments = backup.NewKind[struct{}]("clusterdeployments.k0rdent.mirantis.com")
 )
 

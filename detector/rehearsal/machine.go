@@ -107,7 +107,7 @@ func nodeOf(m *machine) walk.Answer {
 	if !m.cluster.nodesRead() || m.verdict == nil || m.verdict.Status != code.Healthy {
 		return notAsked
 	}
-	if m.Owner.Kind == etcdadm { // its hosts run etcd alone, and never were Nodes
+	if m.Owner.Kind == etcdadm || m.nodeless() { // its hosts run etcd or a control plane alone, and never were Nodes
 		return notAsked
 	}
 	switch nodes := m.cluster.nodesOf(m); {
@@ -125,6 +125,12 @@ func nodeOf(m *machine) walk.Answer {
 	default:
 		return none("no Node has the provider id "+m.ProviderID, "its Node is registered with that id", m.title())
 	}
+}
+
+// nodeless reports whether the machine is of a control plane whose machines need no Node, and had
+// none.
+func (m *machine) nodeless() bool {
+	return m.ControlPlane && m.Node == "" && m.cluster.plane != nil && ownerKind(m.cluster.plane).Nodeless
 }
 
 // bootstrapOwned asks core.M3.

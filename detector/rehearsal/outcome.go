@@ -306,7 +306,7 @@ var outcomeRows = []outcomeRow{
 			found := "its instance is found by " + f.recognised() + " and taken over as it is"
 			switch {
 			case f.unseen():
-				return found + "; KubeadmControlPlane " + unseenMachine
+				return found + "; " + f.cluster.plane.Kind + " " + unseenMachine
 			case f.stray || f.set != nil && f.ownerless():
 				return found + "; nobody manages the Machine"
 			}

@@ -30,7 +30,7 @@ var ownerRows = []row[*cluster]{
 	{walk.Row{
 		ID: "owners.3", Of: "EtcdadmCluster",
 		Asks:   "the etcd Machines that it owns, by ownerReference, which a restore takes away",
-		None:   walk.Does{Effect: walk.Replaces, Code: code.ControlPlaneDown, What: "it counts none of its etcd Machines, and creates one that begins a new, empty etcd"},
+		None:   walk.Does{Effect: walk.Replaces, Code: code.SecondControlPlane, What: "it counts none of its etcd Machines, and creates one that begins a new, empty etcd"},
 		Source: "reconcile, intializeEtcdCluster: controllers/controller.go, scale.go v1.0.0 to v1.0.27 of etcdadm-controller",
 	}, ownsEtcd},
 	{walk.Row{
@@ -39,6 +39,33 @@ var ownerRows = []row[*cluster]{
 		Differs: walk.Does{Effect: walk.Writes, Code: code.OutcomeUnknown, What: "it updates Kubernetes on machines that run, in place, one after the other, and how that ends is not known here"},
 		Source:  "internal/controller/controlplane/inplace.go v2.1.0 of k0smotron; reconcileMachines: controllers/reconcile.go v0.6.11 of cluster-api-control-plane-provider-microk8s",
 	}, versionInPlace},
+	{walk.Row{
+		ID: "owners.14", Of: "KamajiControlPlane",
+		Asks:    "the TenantControlPlane in another cluster, which it names by its own uid: a restore gives it another one",
+		Differs: walk.Does{Effect: walk.Doubles, Code: code.SecondControlPlane, What: "it creates another control plane there, an empty one, and writes its kubeconfig, authority and endpoint over those of the one that runs"},
+		Source:  "GenerateRemoteTenantControlPlaneNames: pkg/externalclusterreference/name_generator.go; createOrUpdateTenantControlPlane, createRequiredResources: controllers v0.10.0 to v0.20.0 of cluster-api-control-plane-provider-kamaji",
+	}, namedByUID},
+}
+
+// kamajiPlane is what only the walk asks of a KamajiControlPlane.
+type kamajiPlane struct{ Elsewhere bool }
+
+var kamajiPlanes = backup.NewKind("kamajicontrolplanes.controlplane.cluster.x-k8s.io",
+	backup.Present(func(p *kamajiPlane) *bool { return &p.Elsewhere }, "spec.deployment.externalClusterReference"))
+
+// namedByUID asks owners.14. clusterctl gives it another uid, too.
+func namedByUID(c *cluster) walk.Answer {
+	if c.plane == nil || c.plane.Paused {
+		return notAsked
+	}
+	r := kamajiPlanes.In(c.world.in.Snapshot).Named(c.ID.Backup, c.ID.Namespace, c.plane.Name)
+	switch {
+	case c.plane.Kind != "KamajiControlPlane" || r == nil:
+		return notAsked
+	case r.Data.Elsewhere:
+		return differs(c.planeTitle()+" has spec.deployment.externalClusterReference", "", c.planeTitle())
+	}
+	return passed
 }
 
 // versionInPlace asks owners.11.
@@ -46,13 +73,13 @@ func versionInPlace(c *cluster) walk.Answer {
 	if c.plane == nil || c.plane.Paused || !c.updatesInPlace(c.plane) {
 		return notAsked
 	}
-	wanted := c.wantedVersion(c.plane)
+	wanted, kind := c.wantedVersion(c.plane), ownerKind(c.plane)
 	for i := range c.machines {
 		m := &c.machines[i]
-		if !m.ControlPlane || m.Version == "" || wanted == "" || sameRelease(m.Version, wanted) || ownerKind(c.plane).Minor && sameMinor(m.Version, wanted) {
+		if !m.ControlPlane || wanted == "" || kind.Runs(m.Version, wanted) || kind.Minor && (m.Version == "" || sameMinor(m.Version, wanted)) {
 			continue
 		}
-		return differs(fmt.Sprintf("%s runs %s, and %s specifies %s", m.title(), m.Version, c.planeTitle(), wanted), "", m.title())
+		return differs(fmt.Sprintf("%s runs %s, and %s specifies %s", m.title(), cmp.Or(m.Version, "no version that it names"), c.planeTitle(), wanted), "", m.title())
 	}
 	return passed
 }
@@ -76,16 +103,17 @@ func takesMachinesBack(c *cluster) walk.Answer {
 // ownsPlane reports whether each Machine of the control plane comes back with its owner.
 func (c *cluster) ownsPlane() bool {
 	for i := range c.machines {
-		if m := &c.machines[i]; m.ControlPlane && !c.controlled(&m.Meta) {
+		if m := &c.machines[i]; m.ControlPlane && !m.Unlabelled && !c.controlled(&m.Meta) {
 			return false
 		}
 	}
 	return c.moved()
 }
 
+// hasPlaneMachines reports whether the control plane sees any Machine.
 func (c *cluster) hasPlaneMachines() bool {
 	for i := range c.machines {
-		if c.machines[i].ControlPlane {
+		if m := &c.machines[i]; m.ControlPlane && !m.Unlabelled {
 			return true
 		}
 	}
@@ -160,9 +188,9 @@ var ownerMachineRows = []row[*machine]{
 	}, ownedByKnown},
 	{walk.Row{
 		ID: "owners.10", Of: "Karpenter with Cluster API",
-		Asks:   "the NodeClaim that names the Machine",
-		None:   walk.Does{Effect: walk.Deletes, Code: code.OutcomeUnknown, What: "Karpenter may take the Machine for garbage and delete it"},
-		Source: "List: pkg/cloudprovider/cloudprovider.go of karpenter-provider-cluster-api 2e0fec7; what Karpenter does with it was not read",
+		Asks:    "the Node of the NodeClaim that names the Machine, which a restore brings back without it: it runs where its NodeClaims are",
+		Differs: walk.Deletes.Says("it gives the NodeClaim up a quarter of an hour later, and deletes the Machine with its instance"),
+		Source:  "Reconcile: pkg/controllers/nodeclaim/lifecycle/liveness.go, finalize: controller.go v1.14.1 of Karpenter; Delete: pkg/cloudprovider/cloudprovider.go of karpenter-provider-cluster-api 2e0fec7",
 	}, claimedByKarpenter},
 }
 
@@ -198,22 +226,46 @@ func ownedByKnown(m *machine) walk.Answer {
 	return none("it is owned by "+m.Owner.Kind+" "+m.Owner.Name+", a kind that is not known here", "", m.title())
 }
 
-// nodeClaim is one of Karpenter.
+// nodeClaim is one of Karpenter. Where it runs in the workload cluster, they are there.
 type nodeClaim struct{ Machine string }
 
 var nodeClaims = backup.NewKind("nodeclaims.karpenter.sh",
 	backup.Text(func(c *nodeClaim) *string { return &c.Machine }, "annotation:cluster.x-k8s.io/machine"),
 )
 
+const claimsLeftOut = "nodeclaims.karpenter.sh are left out of the restore"
+
 // claimedByKarpenter asks owners.10.
 func claimedByKarpenter(m *machine) walk.Answer {
-	if !strings.Contains(string(m.Labels), "node.cluster.x-k8s.io/karpenter-member") {
-		return notAsked
-	}
-	for r := range nodeClaims.In(m.cluster.world.in.Snapshot).All() {
-		if r.Backup == m.Backup && r.Data.Machine == m.Namespace+"/"+m.Name {
-			return passed
+	w := m.cluster.world
+	if w.claimed == nil {
+		w.claimed = map[owned]string{}
+		for r := range nodeClaims.In(w.in.Snapshot).All() {
+			namespace, name, _ := strings.Cut(r.Data.Machine, "/")
+			w.claimed[owned{r.Backup, namespace, name}] = r.Name
 		}
 	}
-	return none("no NodeClaim in the backup names "+m.title(), "its NodeClaim is restored, too", m.title())
+	if claim := w.claimed[owned{m.Backup, m.Namespace, m.Name}]; claim != "" {
+		return differs("NodeClaim "+claim+" names it", claimsLeftOut, m.title(), "NodeClaim "+claim)
+	}
+	if strings.Contains(string(m.Labels), "node.cluster.x-k8s.io/karpenter-member") {
+		return passed
+	}
+	return notAsked
+}
+
+// claimsLaunched asks owners.13.
+func claimsLaunched(w *world) walk.Answer {
+	var of []string
+	found := notAsked
+	for r := range nodeClaims.In(w.in.Snapshot).All() {
+		found = passed
+		if r.Data.Machine == "" {
+			of = append(of, "NodeClaim "+r.Name)
+		}
+	}
+	if of != nil {
+		return none(of[0]+" names no Machine", claimsLeftOut, of...)
+	}
+	return found
 }

@@ -47,7 +47,7 @@ func (c *cluster) planeOwner() {
 		return
 	}
 	s.makes(p.Infrastructure, backup.Ref{})
-	if (kind.Finds == owners.ByOwner && !c.ownsPlane() || c.withoutMachines()) && !c.world.byPlan {
+	if (kind.Finds == owners.ByOwner && c.hasPlaneMachines() && !c.ownsPlane() || c.withoutMachines()) && !c.world.byPlan {
 		return // it does nothing until its Machines are its own
 	}
 	have := s.step(p.Desired, c.counted(owner{p.Kind, p.Name}).machines, true)
@@ -57,14 +57,14 @@ func (c *cluster) planeOwner() {
 	}
 	for i := range s.members {
 		f := s.members[i]
-		if f.Machine == nil || f.Machine.Unlabelled && p.Kind == kubeadm || f.verdict.ControlPlane && f.by.name != p.Name {
+		if f.Machine == nil || f.Machine.Unlabelled && owners.Labelled(p.Kind) || f.verdict.ControlPlane && f.by.name != p.Name {
 			continue
 		}
 		f.rolled = c.outdated(f)
 		s.due = cmp.Or(s.due, f.rolled)
 	}
-	if s.due == "" && p.RolloutAfter.IsZero() && p.Outdated != "" && !slices.Contains(kind.OnDelete, p.Strategy) {
-		s.due = "when the backup was taken it said that machines are not as it specifies them: " + oneLine(p.Outdated)
+	if s.due == "" && p.RolloutAfter.IsZero() && p.Rolling != "" && !slices.Contains(kind.OnDelete, p.Strategy) {
+		s.due = "when the backup was taken it said that machines are not as it specifies them: " + oneLine(p.Rolling)
 	}
 	if s.due == "" && p.RolloutAfter.IsZero() && p.Updated.Known && p.Replicas.Known && p.Updated.N < min(p.Replicas.N, int64(c.counted(owner{p.Kind, p.Name}).machines)) {
 		s.due = fmt.Sprintf("of %s it called %d up to date when the backup was taken", plural(int(p.Replicas.N), "machine", "machines"), p.Updated.N)
@@ -88,14 +88,16 @@ func (c *cluster) outdated(f *machine) string {
 		return ""
 	}
 	wanted := c.wantedVersion(p)
-	if c.updatesInPlace(p) || kind.Minor && sameMinor(m.Version, wanted) || sameRelease(m.Version, wanted) {
+	if c.updatesInPlace(p) || kind.Minor && (m.Version == "" || sameMinor(m.Version, wanted)) || kind.Runs(m.Version, wanted) {
 		wanted = "" // is brought to the machines that run, or is no other
 	}
 	switch r := f.restore; {
-	case m.Version != "" && wanted != "" && m.Version != wanted:
-		return fmt.Sprintf("it runs Kubernetes %s, and %s is specified", m.Version, wanted)
-	case m.Version == "" && wanted != "" && p.Kind == kubeadm:
+	case m.Version == "" && wanted != "":
 		return "it names no version of Kubernetes, and " + wanted + " is specified"
+	case wanted != "":
+		return fmt.Sprintf("it runs Kubernetes %s, and %s is specified", m.Version, wanted)
+	case (r == nil || r.Template == "") && p.Infrastructure.Name != "" && kind.Cloned && !f.bare:
+		return fmt.Sprintf("its infrastructure object does not name what it was created from, and %s %s is specified", p.Infrastructure.Kind, p.Infrastructure.Name)
 	case r != nil && r.Template != "" && p.Infrastructure.Name != "" && r.Template != p.Infrastructure.Name:
 		return fmt.Sprintf("it was created from %s %s, and %s is specified", p.Infrastructure.Kind, r.Template, p.Infrastructure.Name)
 	case p.CertificateDays.Known && p.CertificateDays.N > 0 && !m.CertificatesExpire.IsZero() && c.world.in.Now.AddDate(0, 0, int(p.CertificateDays.N)).After(m.CertificatesExpire):
@@ -116,21 +118,6 @@ func (c *cluster) withoutMachines() bool {
 func (c *cluster) updatesInPlace(p *backup.ControlPlane) bool {
 	kind := ownerKind(p)
 	return slices.Contains(kind.InPlace, p.Strategy) || slices.Contains(kind.Fewer, p.Strategy) && len(c.control.members) < 3
-}
-
-// ownerKind returns what is known of the kind of a control plane; zero when nothing is.
-func ownerKind(p *backup.ControlPlane) owners.Kind {
-	k, _ := owners.Of(p.Kind)
-	return k
-}
-
-// sameRelease reports whether two versions name one release of Kubernetes: k0s and RKE2 write
-// their own build behind it (versionMatches: internal/controller/controlplane/status.go of
-// k0smotron v2.1.0).
-func sameRelease(a, b string) bool {
-	release, _, _ := strings.Cut(a, "+")
-	other, _, _ := strings.Cut(b, "+")
-	return release == other && (release == a || other == b)
 }
 
 // complaints returns the reasons that condition UpToDate gave, one line each, without
@@ -158,10 +145,10 @@ func sameMinor(a, b string) bool {
 
 // planeTemplateDeed is asked of each control plane.
 var planeTemplateDeed = deed[*set]{walk.Row{
-	ID: "core.K7", Of: kubeadm,
+	ID: "core.K7", Of: "control plane",
 	Asks:   "its infrastructure template, with which it compares its Machines, and which it makes its own",
 	None:   walk.OwnerHalts.Says("it fails before anything else, and does nothing for its machines and their etcd"),
-	Source: "reconcileExternalReference: controller.go; matchesInfraMachine: controlplane/kubeadm/internal/filters.go v1.12.0",
+	Source: "reconcileExternalReference: controller.go; matchesInfraMachine: controlplane/kubeadm/internal/filters.go v1.12.0; reconcile of the control planes of RKE2, k3s, Talos and MicroK8s",
 }, planeTemplate}
 
 // planeTemplate asks core.K7.
@@ -169,5 +156,5 @@ func planeTemplate(p *actions, s *set) bool {
 	if s.unmakeable != "" && s.idle() {
 		p.finds(walk.None, fmt.Sprintf("%s does nothing for its machines and their etcd until its template exists again: %s", s.title(), s.unmakeable))
 	}
-	return s.Kind == kubeadm && s.plane != nil
+	return s.asksForTemplate()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"drift-detector/backup/owners"
 	"drift-detector/infra/walk"
 	"drift-detector/internal/english"
 	"drift-detector/report/code"
@@ -52,10 +53,10 @@ var planeDeeds = []deed[*cluster]{
 		Source:  "reconcileUnhealthyMachines: controlplane/kubeadm/internal/controllers/remediation.go v1.4.0 to v1.14.0",
 	}, planeRemade},
 	{walk.Row{
-		ID: "core.K18", Of: kubeadm,
+		ID: "core.K18", Of: "control plane",
 		Asks:   "any Machine of its own",
 		None:   walk.Does{Effect: walk.Doubles, Code: code.EtcdMembersRemoved, What: "it creates its first Machine as that of a new control plane, beside what runs"},
-		Source: "initializeControlPlane: controlplane/kubeadm/internal/controllers/scale.go v1.6.0 to v1.14.0",
+		Source: "initializeControlPlane: controlplane/kubeadm/internal/controllers/scale.go v1.6.0 to v1.14.0, and of cluster-api-provider-rke2 v0.25.0, cluster-api-k3s v0.3.1; reconcileMachines of the control planes of Talos v0.5.12, MicroK8s v0.6.11 and k0smotron v2.1.0",
 	}, planeBegun},
 	{walk.Row{
 		ID: "core.K14b", Of: kubeadm,
@@ -86,10 +87,10 @@ func planeRemade(p *actions, c *cluster) bool {
 
 // planeBegun asks core.K18: no matter what answers behind the endpoint.
 func planeBegun(p *actions, c *cluster) bool {
-	if c.control.Kind != kubeadm {
+	if c.plane == nil || !owners.Labelled(c.plane.Kind) {
 		return false
 	}
-	if s := &c.control; c.recorded == 0 && s.created > 0 && s.unmakeable == "" && (len(s.members) > 0 || s.Reason == code.MachinesNotInBackup) {
+	if s := &c.control; c.counted(owner{c.plane.Kind, c.plane.Name}).machines == 0 && s.created > 0 && s.unmakeable == "" && (len(s.members) > 0 || s.Reason == code.MachinesNotInBackup) {
 		p.finds(walk.None, fmt.Sprintf("The backup holds no Machine of %s, which had some: it creates its first Machine as that of a new control plane, beside what runs. That one begins an empty cluster behind the same endpoint, or joins and is then the only member that etcd keeps", s.title()))
 	}
 	return true

@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"strings"
 	"time"
 
 	"drift-detector/backup"
@@ -27,6 +28,8 @@ type Secrets struct {
 	// Unmade are the clusters without a kubeconfig whose authority KubeadmControlPlane makes none
 	// with, and what that lacks.
 	Unmade map[backup.ClusterID]string
+	// Releases are the releases of Helm of which there is a Secret.
+	Releases map[infra.SecretAt]bool
 }
 
 // Kubeconfig is what is known of a kubeconfig Secret.
@@ -97,7 +100,7 @@ func unmade(authority *backup.Secret, cluster string) string {
 
 // ReadSecrets looks at the Secrets of a Snapshot that was loaded with [Want].
 func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
-	out := Secrets{Missing: map[string]string{}, Kubeconfigs: map[backup.ClusterID]Kubeconfig{}, Pools: map[infra.SecretAt]bool{}, Lacking: map[backup.ClusterID]string{}, Keyless: map[backup.ClusterID]bool{}, Unmade: map[backup.ClusterID]string{}}
+	out := Secrets{Missing: map[string]string{}, Kubeconfigs: map[backup.ClusterID]Kubeconfig{}, Pools: map[infra.SecretAt]bool{}, Lacking: map[backup.ClusterID]string{}, Keyless: map[backup.ClusterID]bool{}, Unmade: map[backup.ClusterID]string{}, Releases: map[infra.SecretAt]bool{}}
 	for i := range s.Machines {
 		m := &s.Machines[i]
 		// Of data that somebody made by hand it is not known what its Secret looks like.
@@ -123,6 +126,11 @@ func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
 					out.Lacking[p.Cluster] = p.Cluster.Name + suffix
 				}
 			}
+		}
+	}
+	for one := range secrets.All() {
+		if name, of := strings.CutPrefix(one.Name, "sh.helm.release.v1."); of {
+			out.Releases[infra.SecretAt{Backup: one.Backup, Namespace: one.Namespace, Name: name[:max(0, strings.LastIndex(name, ".v"))]}] = true
 		}
 	}
 	for i := range s.Clusters {

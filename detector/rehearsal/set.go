@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/backup/owners"
 	"drift-detector/detector"
 	"drift-detector/report/code"
 )
@@ -79,11 +80,14 @@ func (s *set) rolloutAfter() time.Time {
 	return time.Time{}
 }
 
-// idle reports whether KubeadmControlPlane does nothing, because it compares its machines
-// with a template that the backup lacks (Cluster API controlplane/kubeadm/internal/filters.go
-// matchesInfraMachine v1.12.0).
+// idle reports whether a control plane does nothing, because it asks first for a template that
+// the backup lacks.
 func (s *set) idle() bool {
-	return s.Kind == kubeadm && s.plane != nil && s.cluster.lacks(s.plane.Infrastructure)
+	return s.asksForTemplate() && s.cluster.lacks(s.plane.Infrastructure)
+}
+
+func (s *set) asksForTemplate() bool {
+	return s.plane != nil && owners.Labelled(s.Kind) && !ownerKind(s.plane).LateTemplate
 }
 
 // fill makes the members of a set.
@@ -98,6 +102,12 @@ func (s *set) fill(byUID map[string]*machine) {
 		}
 		m.set, m.verdict, s.members[i] = s, v, m
 	}
+}
+
+// ownerKind returns what is known of the kind of a control plane; zero when nothing is.
+func ownerKind(p *backup.ControlPlane) owners.Kind {
+	k, _ := owners.Of(p.Kind)
+	return k
 }
 
 // group returns the object of a group of workers; nil for a control plane, and where the backup lacks it.
@@ -155,19 +165,20 @@ func (c *cluster) readOwners() {
 	}
 }
 
-// takes returns who adopts a Machine: KubeadmControlPlane by label, a MachineSet by its
-// selector, whoever owned it before. Other owners have the Machines that they had.
+// takes returns who adopts a Machine: a control plane by label, a MachineSet by its selector,
+// whoever owned it before. Other owners have the Machines that they had.
 func (c *cluster) takes(m *machine) owner {
 	by := owner{m.Owner.Kind, m.Owner.Name}
+	unseen := m.Unlabelled && owners.Labelled(by.kind)
 	switch {
 	case c.controlled(&m.Meta):
-		if m.Unlabelled && by.kind == kubeadm || by.kind == machineSet && !c.selects(by, m.Labels) {
+		if unseen || by.kind == machineSet && !c.selects(by, m.Labels) {
 			return owner{} // its owner does not see it, and no other takes it
 		}
 		return by
-	case m.ControlPlane && !m.Unlabelled && c.own != nil && c.own.ControlPlane.Kind == kubeadm:
-		return owner{kubeadm, c.own.ControlPlane.Name}
-	case m.Unlabelled && by.kind == kubeadm, by.kind == machineSet && !c.selects(by, m.Labels):
+	case m.ControlPlane && !m.Unlabelled && c.own != nil && owners.Labelled(c.own.ControlPlane.Kind) && (c.own.ControlPlane.Kind == kubeadm || by.kind != c.own.ControlPlane.Kind):
+		return owner{c.own.ControlPlane.Kind, c.own.ControlPlane.Name}
+	case unseen, by.kind == machineSet && !c.selects(by, m.Labels):
 		return c.adopter(machineSet, m.Labels)
 	}
 	return by

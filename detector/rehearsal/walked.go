@@ -75,7 +75,7 @@ func (e *effects) onWalk(steps []*walk.Step) {
 // ended.
 var acting = map[code.Reason]bool{
 	code.MachinesDeleted: true, code.PoolScaledBack: true, code.RolloutDue: true, code.LivingReplaced: true, code.SecondInstance: true, code.OtherInstance: true,
-	code.EtcdMembersRemoved: true, code.MachinesMade: true, code.InstancesNeverJoin: true, code.PoolGrown: true, code.StaleReplaced: true, code.InstancesStarted: true, code.CreatedFirst: true,
+	code.EtcdMembersRemoved: true, code.MachinesMade: true, code.InstancesNeverJoin: true, code.PoolGrown: true, code.StaleReplaced: true, code.InstancesStarted: true, code.CreatedFirst: true, code.SecondControlPlane: true,
 }
 
 // acts returns what the restored controllers do to the management cluster itself. It is

@@ -29,11 +29,12 @@ type world struct {
 	// byPlan is what follows once the plan's steps are done that come before a cluster is
 	// unpaused: objects that the backup lacks are created, and what keeps controllers from a
 	// cluster or a machine is mended.
-	byPlan bool
-	groups map[backup.ClusterID][]*backup.Group
-	absent map[absence]bool // what the backup lacks, and whether the plan leaves it so
-	others *others          // nil until they are asked for
-	etcds  map[owned]string // EtcdadmClusters by their cluster; nil until they are asked for
+	byPlan  bool
+	groups  map[backup.ClusterID][]*backup.Group
+	absent  map[absence]bool // what the backup lacks, and whether the plan leaves it so
+	others  *others          // nil until they are asked for
+	etcds   map[owned]string // EtcdadmClusters by their cluster; nil until they are asked for
+	claimed map[owned]string // NodeClaims by their Machines; likewise
 	// bootstraps counts the Machines that refer to a bootstrap object; nil until they are asked for.
 	bootstraps map[owned]int
 	refers     map[referred]int    // by Clusters; nil until it is asked for
@@ -363,10 +364,17 @@ func (c *cluster) nodesRead() bool { return c.Nodes.State == "read" }
 
 // others are the objects of the backup that act beside the controllers of Cluster API.
 type others struct {
-	addons       map[*backup.Kind[addon]]map[owned][]addonSelector // by their namespaces
-	installed    map[owned]bool                                    // by HelmChartProxy and cluster, as "CHART/CLUSTER"
-	remote       map[owned][]*backup.Record[applier]               // of Flux, by their kubeconfigs
-	applications map[owned][]*backup.Record[applier]               // by their names, with and without their namespaces
+	addons    map[*backup.Kind[addon]]map[owned][]addonSelector // by their namespaces
+	installed map[owned]bool                                    // by HelmChartProxy and cluster, as "CHART/CLUSTER"
+	remote    map[owned][]*backup.Record[applier]               // of Flux, by their kubeconfigs
+	anywhere  map[applierName][]*backup.Record[applier]         // those of which only the name is known
+}
+
+// applierName is what an object says of one that applies it: no namespace.
+type applierName struct {
+	kind   *backup.Kind[applier]
+	backup int
+	name   string
 }
 
 // addonSelector is an addon with its selector; nil: it cannot be read.
@@ -380,7 +388,7 @@ func (w *world) beside() *others {
 	if w.others != nil {
 		return w.others
 	}
-	o := &others{addons: map[*backup.Kind[addon]]map[owned][]addonSelector{}, installed: map[owned]bool{}, remote: map[owned][]*backup.Record[applier]{}, applications: map[owned][]*backup.Record[applier]{}}
+	o := &others{addons: map[*backup.Kind[addon]]map[owned][]addonSelector{}, installed: map[owned]bool{}, remote: map[owned][]*backup.Record[applier]{}, anywhere: map[applierName][]*backup.Record[applier]{}}
 	w.others = o
 	s := w.in.Snapshot
 	for _, kind := range []*backup.Kind[addon]{resourceSets, helmCharts, profiles, clusterProfiles} {
@@ -404,10 +412,12 @@ func (w *world) beside() *others {
 			}
 		}
 	}
-	for r := range applications.In(s).All() {
-		for _, name := range []string{r.Name, r.Namespace + "_" + r.Name} {
-			at := owned{backup: r.Backup, name: name}
-			o.applications[at] = append(o.applications[at], r)
+	for _, kind := range []*backup.Kind[applier]{applications, bundles} {
+		for r := range kind.In(s).All() {
+			for _, name := range []string{r.Name, r.Namespace + "_" + r.Name} { // Argo CD writes either
+				at := applierName{kind, r.Backup, name}
+				o.anywhere[at] = append(o.anywhere[at], r)
+			}
 		}
 	}
 	return o
