@@ -33,5 +33,5 @@ var Conditions = []Condition{
 	{code.WatchFilter, "The new controllers run with the watch filter of these Clusters: others leave them alone"},
 	{code.CertificatesLast, "The certificates of these machines last longer than the days before which KubeadmControlPlane replaces machines: the backup does not say when they expire, or that day is within a week"},
 	{code.EtcdMembers, "The etcd of these clusters has no member beside those of their Nodes: KubeadmControlPlane removes one that has no Machine"},
-	{code.APIServersReached, "The new management cluster reaches the API servers of these clusters as they were reached from here, and ConfigMap kube-system/kubeadm-config is there where nobody looked for it: else their control planes count as never initialised"},
+	{code.APIServersReached, "The new management cluster reaches the API servers of these clusters as they were reached from here, and ConfigMap kube-system/kubeadm-config is there where nobody looked for it: else their control planes count as never initialised, and health checks may delete even the last of their machines"},
 }
