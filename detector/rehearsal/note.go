@@ -86,7 +86,7 @@ func (c *cluster) startFirst() string {
 var noted = map[code.Reason]bool{
 	code.MachinesDeleted: true, code.PoolScaledBack: true, code.RolloutDue: true, code.ClusterHalted: true, code.ResourceUndecided: true, code.SpecUnseen: true,
 	code.OwnerHalted: true, code.CannotReplace: true, code.MachinesMade: true, code.PoolGrown: true, code.ResourceMade: true, code.RolloutScheduled: true, code.ChangesUndone: true,
-	code.NetworkSetBack: true, code.RefusedAtFirst: true,
+	code.NetworkSetBack: true, code.RefusedAtFirst: true, code.MachinesUnowned: true,
 }
 
 func one(yes bool) int {

@@ -17,7 +17,7 @@ var ownerRows = []row[*cluster]{
 	{walk.Row{
 		ID: "owners.1", Of: "control plane",
 		Asks:    "its Machines, whose ownerReferences a restore takes away",
-		Differs: walk.OwnerHalts.Says("it refuses to act while one of its control-plane Machines is not owned by it, and adopts none: no scaling, no rollout, no remediation, no new worker joins"),
+		Differs: walk.Does{Effect: walk.OwnerHalts, Code: code.MachinesUnowned, What: "it refuses to act while one of its control-plane Machines is not owned by it, and adopts none: no scaling, no rollout, no remediation, no new worker joins"},
 		None:    walk.Does{Effect: walk.OwnerHalts, Code: code.OutcomeUnknown, What: "what its controller does with Machines that nobody owns is not known here"},
 		Source:  "see package owners, kind by kind",
 	}, takesMachinesBack},

@@ -111,6 +111,7 @@ const (
 	BackupErrorsUnclear   Reason = "BackupErrorsUnclear"
 	StatusNotHealthy      Reason = "StatusNotHealthy"
 	OwnerHalted           Reason = "OwnerHalted"
+	MachinesUnowned       Reason = "MachinesUnowned"
 	RefusedAtFirst        Reason = "RefusedAtFirst"
 	MachinesHalted        Reason = "MachinesHalted"
 	CannotReplace         Reason = "CannotReplace"

@@ -46,6 +46,10 @@ func (pl *planner) settling(c *report.Cluster, r *report.AnswerReason, objects [
 		lines, settled = pl.spare(c, objects)
 	case code.MachinesHalted:
 		lines = pl.freeMembers(c, objects)
+	case code.MachinesUnowned:
+		if lines = own(c); lines != nil {
+			settled = objects
+		}
 	case code.ClusterHalted:
 		if lines = pl.pinned(c, r); lines != nil {
 			settled = objects
@@ -113,4 +117,25 @@ func (pl *planner) spare(c *report.Cluster, objects []string) (lines []shell.Com
 		}
 	}
 	return lines, settled
+}
+
+// own gives each Machine of a control plane its owner again, which that finds its Machines by (package
+// owners, by kind). It ends with the first that is not changed: one that has none stops the control plane.
+func own(c *report.Cluster) []shell.Command {
+	kind, name := c.ControlPlane.Kind, c.ControlPlane.Name
+	if !labelForm.MatchString(name) || !labelForm.MatchString(c.Name) || !labelForm.MatchString(strings.ToLower(kind)) {
+		return nil
+	}
+	object := strings.ToLower(kind) + "s.controlplane.cluster.x-k8s.io/" + name
+	of := func(member, variable string) shell.Command {
+		return manage(c.Namespace, "get", object, "--output=jsonpath={."+member+"}").Keep(variable)
+	}
+	all := manage(c.Namespace, "get", "machines.cluster.x-k8s.io", "--selector=cluster.x-k8s.io/cluster-name="+c.Name+",cluster.x-k8s.io/control-plane", "--output=name").Keep("MACHINES")
+	patch := shell.Pieces{
+		"--patch=", shell.Loose(`{"metadata":{"ownerReferences":[{"apiVersion":"`), shell.Variable("VERSION"), shell.Loose(`","kind":"` + kind + `","name":"` + name + `","uid":"`), shell.Variable("OWNER"),
+		shell.Loose(`","controller":true,"blockOwnerDeletion":true}]}}`),
+	}
+	return []shell.Command{shell.All(restored(c.Namespace, object), of("apiVersion", "VERSION"), of("metadata.uid", "OWNER"), all,
+		shell.Line(shell.Raw(`test -n "$MACHINES"`)).OrStop("it has no Machine: nothing was changed"),
+		manage(c.Namespace, "patch", shell.Raw(`"$M"`), "--type=merge", patch).OrStop("this Machine has no owner yet, and the others behind it").EachOrStop("M", "MACHINES"))}
 }

@@ -84,6 +84,33 @@ func TestAGroupIsScaledToWhatWasRestored(t *testing.T) {
 	}
 }
 
+// Machines that a control plane finds by their owner alone get it again, with the uid that it has now,
+// and the answer by the plan rests on that line.
+func TestMachinesGetTheirOwnerAgain(t *testing.T) {
+	for name, line := range map[string]bool{"prod": true, "prod\"}": false} {
+		r := sample("alpha")
+		c := &r.Clusters[0]
+		c.ControlPlane.Kind, c.ControlPlane.Name = "RKE2ControlPlane", name
+		object := "Cluster " + c.Namespace + "/" + c.Name
+		reason := report.AnswerReason{Code: code.MachinesUnowned, Message: "it finds its Machines by ownerReference alone", Objects: []string{object}}
+		r.Summary.Answer = &report.SafeAnswer{Safe: code.WithWork, Reasons: []report.AnswerReason{reason}}
+		r.Summary.AnswerByPlan = &report.PlanAnswer{Safe: code.WithWork, Reasons: []report.AnswerReason{reason}}
+		Fill(r, providerTools)
+		text := planText(New(r, providerTools))
+		for _, part := range []string{
+			"get rke2controlplanes.controlplane.cluster.x-k8s.io/prod '--output=jsonpath={.metadata.uid}'", "cluster.x-k8s.io/cluster-name=" + c.Name + ",cluster.x-k8s.io/control-plane",
+			`"kind":"RKE2ControlPlane","name":"prod","uid":"`, `"controller":true,"blockOwnerDeletion":true`,
+		} {
+			if strings.Contains(text, part) != line {
+				t.Errorf("control plane %s: that a line has %s is not %v", name, part, line)
+			}
+		}
+		if yes := r.Summary.AnswerByPlan.Safe == code.Yes; yes != line {
+			t.Errorf("control plane %s: by the plan %s", name, r.Summary.AnswerByPlan.Safe)
+		}
+	}
+}
+
 func TestEveryReasonOfTheAnswerHasAPlaceInThePlan(t *testing.T) {
 	for _, r := range code.Table {
 		if r.Is(code.Answer) && (r.Plan == "") == (elsewhere[r.Code] == "") {
