@@ -167,6 +167,16 @@ func (a *assembly) lacks(field, resource string, m *Meta) {
 // withoutCluster reports an object that names no cluster.
 func (a *assembly) withoutCluster(resource string, m *Meta) { a.lacks("spec.clusterName", resource, m) }
 
+// unseen reports whether the controller had not seen the last change. KubeadmControlPlane writes which
+// generation it has seen once a reconcile has succeeded, and counts what is up to date before that
+// (controlplane/kubeadm/internal/controllers/controller.go v1.13.0).
+func (c *controlPlaneFields) unseen() bool {
+	if c.Observed.Known || c.Kind != kubeadm {
+		return c.Observed.Known && c.Observed.N < c.Generation.N
+	}
+	return c.Generation.N > 1 || c.Generation.Known && !c.Updated.Known
+}
+
 func (a *assembly) readControlPlanes() {
 	s := a.snapshot
 	for _, k := range a.load.controlPlanes {
@@ -183,7 +193,7 @@ func (a *assembly) readControlPlanes() {
 				ExternalEtcd: r.Data.ExternalEtcd, Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
 				Version: r.Data.Version, RolloutAfter: moment(r.Data.RolloutAfter), CertificateDays: r.Data.CertificateDays, Updated: r.Data.Updated,
 				Rolling:  r.Data.UpToDate.complaint(),
-				Unseen:   (r.Data.Observed.Known || r.Data.Kind == kubeadm) && r.Data.Observed.N < r.Data.Generation.N,
+				Unseen:   r.Data.unseen(),
 				Strategy: r.Data.Strategy, MaxRetry: r.Data.MaxRetry, MinHealthy: healthyPeriod(r.Data.MinHealthy),
 			})
 		}

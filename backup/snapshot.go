@@ -168,8 +168,8 @@ type ControlPlane struct {
 	// the backup was taken; empty where none were, or nothing said so.
 	Rolling string
 	// Unseen reports whether its controller had not yet seen the last change of its
-	// spec when the backup was taken: status.observedGeneration is behind, or of
-	// KubeadmControlPlane, which always writes it, absent.
+	// spec when the backup was taken: status.observedGeneration is behind, or nothing
+	// shows that KubeadmControlPlane has seen it.
 	Unseen bool
 	// Strategy is how its machines are brought to a new version, in the words of its kind:
 	// spec.updateStrategy (K0sControlPlane), spec.rollout.strategy.type (KubeadmControlPlane; up to
