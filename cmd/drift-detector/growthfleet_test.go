@@ -177,7 +177,7 @@ func (g growth) grow(t *testing.T, from infra.Inventory, copies int, kept map[st
 				into := &out.Listings[last]
 				into.IDs, into.Clusters, into.Instances = append(into.IDs, one.IDs...), append(into.Clusters, one.Clusters...), append(into.Instances, one.Instances...)
 				into.ProbesFound, into.Asked = append(into.ProbesFound, one.ProbesFound...), append(into.Asked, one.Asked...)
-				into.PoolSizes = append(into.PoolSizes, one.PoolSizes...)
+				into.PoolSizes, into.Facts = append(into.PoolSizes, one.PoolSizes...), append(into.Facts, one.Facts...)
 			}
 		}
 	}

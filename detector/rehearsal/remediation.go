@@ -119,9 +119,15 @@ func membersLeft(p *actions, c *cluster) bool {
 	return true
 }
 
+// neverReported reports whether a control plane that has Machines says nothing of them, as in a backup
+// of what a restore brought back paused: nothing shows that they are as it specifies them.
+func (c *cluster) neverReported() bool {
+	return owners.Labelled(c.plane.Kind) && c.plane.Kind != kubeadm && !c.plane.Paused && c.hasPlaneMachines() && !c.plane.Replicas.Known && !c.plane.Updated.Known
+}
+
 // planeSeen asks core.K6.
 func planeSeen(p *actions, c *cluster) bool {
-	if c.plane != nil && c.plane.Unseen {
+	if c.plane != nil && (c.plane.Unseen || c.neverReported()) {
 		p.finds(walk.Differs, fmt.Sprintf("The controller of %s had not seen its last change when the backup was taken: what it does about it is not known here", c.control.title()))
 	}
 	return c.plane != nil

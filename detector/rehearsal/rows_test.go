@@ -238,6 +238,7 @@ var rowStories = []rowStory{
 // otherPlane makes the control plane one whose ways with etcd are not known.
 func otherPlane(s *story) {
 	s.snapshot.ControlPlanes[0].Kind, s.cluster.ControlPlane.Kind = "RKE2ControlPlane", "RKE2ControlPlane"
+	s.snapshot.ControlPlanes[0].Updated = backup.Number{N: 3, Known: true} // it has seen its Machines
 }
 
 // removed takes the MachineDeployment out of the topology of its Cluster.

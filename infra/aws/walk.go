@@ -73,7 +73,7 @@ func (q *questions) look(r *walk.Row, id backup.ClusterID, subject string, look 
 		if l == nil || l.State == code.ScopeFailed {
 			return walk.Answer{} // that it was not listed says it
 		}
-		return look(&place{inv, l})
+		return look(&place{inv.Lookup(l)})
 	})
 }
 
@@ -90,22 +90,19 @@ func answer(found walk.Found, object, why, until string) walk.Answer {
 }
 
 // place is a listing that answers questions.
-type place struct {
-	inv     *infra.Inventory
-	listing *infra.Listing
-}
+type place struct{ *infra.Lookup }
 
 // read returns a Fact, which is JSON. Where there is none, the answer says why, if it was
 // to be read: it was refused, or the inventory does not say. kind is the name of all Facts
 // of its kind in Listing.FactsUnread, and of the Fact that says that they were read.
 func read[T any](p *place, kind, name, object string) (of T, there bool, open walk.Answer) {
-	if text := p.inv.AccessFact(p.listing, kind+":"+name, ""); text != "" && json.Unmarshal([]byte(text), &of) == nil {
+	if text, seen := p.Fact(kind + ":" + name); seen && json.Unmarshal([]byte(text), &of) == nil {
 		return of, true, walk.Answer{}
 	}
-	if why, unread := p.listing.FactsUnread.Get(kind); unread {
+	if why, unread := p.FactsUnread.Get(kind); unread {
 		return of, false, walk.Answer{Found: walk.Unread, Why: object + ": " + why, Objects: []string{object}}
 	}
-	if p.inv.AccessFact(p.listing, kind, "") == "" {
+	if text, _ := p.Fact(kind); text == "" {
 		return of, false, walk.Answer{Found: walk.Unseen, Objects: []string{object}}
 	}
 	return of, false, walk.Answer{}

@@ -76,6 +76,8 @@ type inspection struct {
 	members []*member // by index into Snapshot.Machines
 	passing map[uint][]walk.Step
 	groups  map[groupsOf][]string // CAPA's own, by their ids; nil where one was not seen
+
+	listings infra.Lookups
 }
 
 type groupsOf struct {
@@ -190,7 +192,7 @@ func (x *inspection) clusterGroups(m *member, l *infra.Listing) []string {
 		roles = roles[:2]
 	}
 	var ids []string
-	p := &place{new(infra.Inventory), l}
+	p := &place{x.listings.Of(l)}
 	for _, role := range roles {
 		id := s.groupID(p, m.cluster, role)
 		if id == "" {

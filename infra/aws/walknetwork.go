@@ -115,11 +115,11 @@ func orPass(open walk.Answer) walk.Answer {
 
 // undecided reports whether probes of a kind could not be looked up, which is said of the
 // resources.
-func (p *place) undecided(kind infra.KeyKind) bool { return slices.Contains(p.listing.Unread, kind) }
+func (p *place) undecided(kind infra.KeyKind) bool { return slices.Contains(p.Unread, kind) }
 
 // sees reports whether a probe was found.
 func (p *place) sees(kind infra.KeyKind, value string) bool {
-	return p.inv.Lookup(p.listing).Finds(infra.Key{Kind: kind, Value: value})
+	return p.Finds(infra.Key{Kind: kind, Value: value})
 }
 
 // madeVPC reports whether CAPA takes the cluster's VPC for its own.

@@ -103,7 +103,7 @@ func (x *inspection) registered(m *member, at infra.Sight) walk.Answer {
 		return walk.Answer{}
 	}
 	found := walk.Answer{}
-	p := &place{new(infra.Inventory), at.Listing}
+	p := &place{x.listings.Of(at.Listing)}
 	for _, lb := range s.balancers(m.cluster) {
 		object, name := "instance "+at.Instance.ID, "v2/"+NameIn(lb.key)
 		if lb.key.Kind == KeyClassicLB {

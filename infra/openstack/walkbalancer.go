@@ -139,7 +139,7 @@ func (l *location) statusAnswer(id backup.ClusterID, p *place) walk.Answer {
 
 // takenAnswer asks C23 for who has the floating IP; that there is one is asked with the other things.
 func (l *location) takenAnswer(id backup.ClusterID, p *place) walk.Answer {
-	port, known := p.Facts.Get(FactFloating + "/" + l.address())
+	port, known := p.Fact(FactFloating + "/" + l.address())
 	all := p.balancersOf(id)
 	if !known || port == "" || len(all) != 1 || all[0].port == "" || all[0].port == port {
 		return walk.Answer{}

@@ -104,7 +104,7 @@ func (q *questions) askZones(id backup.ClusterID) {
 	const object = "the list of availability zones"
 	q.look(rowC27, id, func(p *place) walk.Answer {
 		why, unread := p.FactsUnread.Get(KeyZone.String())
-		refusal, refused := p.Facts.Get(FactRefused + "/" + KeyZone.String())
+		refusal, refused := p.Fact(FactRefused + "/" + KeyZone.String())
 		switch {
 		case refused:
 			return answer(walk.None, object, refusal, "may be read by CAPO")
@@ -146,7 +146,7 @@ func (l *location) listenedAnswer(id backup.ClusterID, p *place) walk.Answer {
 
 // factOf reads a Fact that is JSON.
 func factOf[T any](p *place, name string) (of T, known bool) {
-	text, known := p.Facts.Get(name)
+	text, known := p.Fact(name)
 	return of, known && json.Unmarshal([]byte(text), &of) == nil
 }
 
@@ -231,8 +231,8 @@ func (p *place) trunked(trunks []infra.Key) walk.Answer {
 		name := strings.TrimPrefix(k.Value, ByName)
 		object := k.Kind.String() + " " + name
 		why, unread := p.FactsUnread.Get(k.Kind.String())
-		refusal, refused := p.Facts.Get(FactRefused + "/" + k.Kind.String())
-		switch _, held := p.Facts.Get(FactHeld + "/" + name); {
+		refusal, refused := p.Fact(FactRefused + "/" + k.Kind.String())
+		switch _, held := p.Fact(FactHeld + "/" + name); {
 		case p.Finds(k):
 		case refused:
 			return answer(walk.None, object, refusal, "may be read by CAPO")

@@ -134,7 +134,7 @@ func (l *location) anySubnets() infra.Key {
 
 // subnetsAnswer asks C9.
 func subnetsAnswer(p *place, k infra.Key) walk.Answer {
-	versions, known := p.Facts.Get(FactSubnets + "/" + k.Value)
+	versions, known := p.Fact(FactSubnets + "/" + k.Value)
 	object := "network " + k.Value
 	all := strings.Fields(versions)
 	slices.Sort(all)

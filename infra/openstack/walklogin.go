@@ -218,7 +218,7 @@ func (q *questions) askCompute(id backup.ClusterID, l *location) {
 		least = "2.60"
 	}
 	q.look(rowL8, id, func(p *place) walk.Answer {
-		switch have, known := p.Facts.Get(FactCompute); {
+		switch have, known := p.Fact(FactCompute); {
 		case !known:
 			return walk.Answer{}
 		case !AtLeast(have, least):
@@ -261,7 +261,7 @@ func (q *questions) askServices(id backup.ClusterID, l *location) {
 		var open walk.Answer
 		for _, k := range kinds {
 			object := "the list of " + PeopleCall(k)
-			if why, refused := p.Facts.Get(FactRefused + "/" + k.String()); refused {
+			if why, refused := p.Fact(FactRefused + "/" + k.String()); refused {
 				return answer(walk.None, object, why, "may be read by CAPO")
 			}
 			if why, unread := p.FactsUnread.Get(k.String()); open.Found == "" && (unread || slices.Contains(p.Unread, k)) {

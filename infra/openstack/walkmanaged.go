@@ -249,7 +249,7 @@ func (l *location) gatewayAnswer(id backup.ClusterID, p *place, want []string) w
 func (l *location) routedAnswer(id backup.ClusterID, p *place) walk.Answer {
 	router, said := l.router(id, p)
 	network := idKey(KeyNetwork, UUIDOf(l.network()))
-	devices, known := p.Facts.Get(FactRouted + "/" + network.Value)
+	devices, known := p.Fact(FactRouted + "/" + network.Value)
 	others := strings.Fields(devices)
 	object := "router " + router
 	switch {
