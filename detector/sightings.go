@@ -148,7 +148,7 @@ type postings struct {
 	seed  maphash.Seed
 	bits  int
 	begin []int32   // by the first bits of a key's hash: where it is in of
-	of    []posting // once for each key
+	of    []posting // once for each key, in the order of the hashes
 }
 
 // posting is one key of an instance.
@@ -195,6 +195,10 @@ func indexKeys(vms []vm, test func(*vm) bool) postings {
 			hashes = hashes[1:]
 		}
 	})
+	// A key that is asked for often may have the place of one that many instances have.
+	for i := range p.begin[2:] {
+		slices.SortStableFunc(p.of[p.begin[i]:p.begin[i+1]], func(a, b posting) int { return cmp.Compare(a.hash, b.hash) })
+	}
 	return p
 }
 
@@ -211,8 +215,10 @@ func (p *postings) having(k infra.Key) iter.Seq[*vm] {
 		}
 		hash := p.hash(k)
 		place := p.place(hash)
-		for _, at := range p.of[p.begin[place]:p.begin[place+1]] {
-			if v := &p.vms[at.vm]; at.hash == uint32(hash) && v.HasKey(k) && !yield(v) {
+		found := p.of[p.begin[place]:p.begin[place+1]]
+		i, _ := slices.BinarySearchFunc(found, uint32(hash), func(at posting, hash uint32) int { return cmp.Compare(at.hash, hash) })
+		for ; i < len(found) && found[i].hash == uint32(hash); i++ {
+			if v := &p.vms[found[i].vm]; v.HasKey(k) && !yield(v) {
 				return
 			}
 		}
