@@ -21,6 +21,7 @@ var (
 	ruleJoinSecret     = rule("join secret")
 	ruleAuthority      = rule("authority")
 	ruleAuthorityEnds  = rule("authority ends")
+	ruleAuthorityKey   = rule("authority key")
 	ruleSecrets        = rule("secrets")
 )
 
@@ -88,6 +89,11 @@ func classes(e *examination) []Finding {
 // absent (KubeadmControlPlane and others, see owners), and without whose content it stops (Cluster API controlplane/kubeadm
 // reconcileClusterCertificates, secretToKeyPair in util/secret v1.14.0).
 func certificates(e *examination) []Finding {
+	external := map[backup.ClusterID]bool{} // of an etcd elsewhere the key of the authority is nobody's
+	for i := range e.ControlPlanes {
+		p := &e.ControlPlanes[i]
+		external[p.Cluster] = external[p.Cluster] || p.ExternalEtcd
+	}
 	var found []Finding
 	for i := range e.Clusters {
 		c := &e.Clusters[i]
@@ -115,6 +121,9 @@ func certificates(e *examination) []Finding {
 			if d := s.Digest(certificateKey); d == nil || d.Problem != nil {
 				found = append(found, ruleCertificate.On(c.Backup, name("Secret", c.Namespace, secret), "no PEM in its %s", certificateKey).Of(c.ID()))
 				continue
+			}
+			if plane.Name == "KubeadmControlPlane" && s.Digest(privateKey) == nil && !(part == "etcd" && external[c.ID()]) {
+				found = append(found, ruleAuthorityKey.On(c.Backup, name("Secret", c.Namespace, secret), "no private key in its %s", privateKey).Of(c.ID()))
 			}
 			for _, f := range e.expiry(s) {
 				found = append(found, f.Of(c.ID()))

@@ -153,6 +153,16 @@ func TestFaults(t *testing.T) {
 			"not in the backup",
 		},
 		{
+			"an authority has no private key", editing("secrets/tenant-alpha/alpha-prod-sa", func(o map[string]any) { delete(o["data"].(map[string]any), "tls.key") }),
+			[]string{"+warning AuthorityKeyAbsent: Secret tenant-alpha/alpha-prod-sa"},
+			"no private key in its tls.key",
+		},
+		{
+			"an authority has an empty one", editing("secrets/tenant-alpha/alpha-prod-ca", func(o map[string]any) { o["data"].(map[string]any)["tls.key"] = "" }),
+			[]string{"+warning AuthorityKeyAbsent: Secret tenant-alpha/alpha-prod-ca"},
+			"no private key in its tls.key",
+		},
+		{
 			"the kubeconfig of a cluster is gone", without("secrets/tenant-beta/beta-prod-kubeconfig"),
 			[]string{"+warning KubeconfigAbsent: Secret tenant-beta/beta-prod-kubeconfig"},
 			"not in the backup",

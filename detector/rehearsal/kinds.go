@@ -57,15 +57,15 @@ func Want() backup.Want {
 	for _, name := range slices.Sorted(maps.Keys(topologyKinds)) {
 		kinds = append(kinds, topologyKinds[name])
 	}
-	return backup.Want{
-		Kinds: kinds,
-		Secrets: []backup.SecretRule{
-			{Name: "*" + code.EtcdClientSecret, Optional: []string{"tls.crt", "tls.key"}, Digest: backup.CertificateDigest},
-			{Name: "*" + code.KubeconfigSecret, Type: ownType, Mark: ownType},
-			{Type: ownType},
-			{Type: "helm.sh/release.v1"},
-		},
+	secrets := []backup.SecretRule{
+		{Name: "*" + code.KubeconfigSecret, Type: ownType, Mark: ownType},
+		{Type: ownType},
+		{Type: "helm.sh/release.v1"},
 	}
+	for _, suffix := range append(slices.Clone(authorities), code.EtcdClientSecret) {
+		secrets = append(secrets, backup.SecretRule{Name: "*" + suffix, Optional: []string{"tls.crt", "tls.key"}, Digest: backup.CertificateDigest})
+	}
+	return backup.Want{Kinds: kinds, Secrets: secrets}
 }
 
 // Needs returns those of these kinds that a rehearsal of a backup looks at: where no Cluster has a

@@ -149,6 +149,9 @@ func (s *set) makes(infrastructure, bootstrap backup.Ref) {
 		}
 	}
 	s.unmakeable = s.cluster.gone(infrastructure.Kind + " " + infrastructure.Namespace + "/" + infrastructure.Name)
+	if s.unmakeable == "" && (s.plane != nil || bootstrap.Kind == "KubeadmConfigTemplate") {
+		s.unmakeable = s.cluster.unsigned(s.plane != nil)
+	}
 }
 
 // managedBy says who sets the replicas of a group.

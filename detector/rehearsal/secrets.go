@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -25,12 +26,19 @@ type Secrets struct {
 	// Keyless are the clusters whose etcd is their own, and whose Secret with the authority of
 	// etcd has a certificate and no key of it.
 	Keyless map[backup.ClusterID]bool
+	// Unsigned are the clusters without the private key of an authority with which the bootstrap
+	// data of new machines is made, and the first such Secret.
+	Unsigned map[backup.ClusterID]unsigned
 	// Unmade are the clusters without a kubeconfig whose authority KubeadmControlPlane makes none
 	// with, and what that lacks.
 	Unmade map[backup.ClusterID]string
 	// Releases are the releases of Helm of which there is a Secret.
 	Releases map[infra.SecretAt]bool
 }
+
+// unsigned is a Secret of an authority that has no private key: of all new machines, and of
+// those of the control plane.
+type unsigned struct{ machines, plane string }
 
 // Kubeconfig is what is known of a kubeconfig Secret.
 type Kubeconfig struct {
@@ -98,9 +106,42 @@ func unmade(authority *backup.Secret, cluster string) string {
 	return ""
 }
 
+// authorities are the ends of the names of the Secrets that a control plane of kubeadm shares.
+var authorities = []string{code.AuthoritySecret, code.EtcdSecret, code.ProxySecret, code.AccountSecret}
+
+// unsignedOf returns the authorities of a KubeadmControlPlane that are there and have no private
+// key. Workers ask for the cluster's alone (NewCertificatesForWorker, NewControlPlaneJoinCerts
+// and EnsureAllExist in util/secret/certificates.go v1.5.8 to v1.13.6).
+func unsignedOf(secrets *backup.Secrets, p *backup.ControlPlane) (of unsigned) {
+	for _, suffix := range authorities {
+		s := secrets.Named(p.Backup, p.Namespace, p.Cluster.Name+suffix)
+		if s == nil || s.Digest("tls.key") != nil || suffix == code.EtcdSecret && p.ExternalEtcd {
+			continue
+		}
+		of.plane = cmp.Or(of.plane, s.Name)
+		if suffix == code.AuthoritySecret {
+			of.machines = s.Name
+		}
+	}
+	return of
+}
+
+// unsigned says why no bootstrap data is created for a new machine; empty where it is.
+func (c *cluster) unsigned(ofPlane bool) string {
+	of := c.world.in.Secrets.Unsigned[c.ID]
+	secret := of.machines
+	if ofPlane {
+		secret = of.plane
+	}
+	if secret == "" {
+		return ""
+	}
+	return "Secret " + secret + " has no private key, without which no bootstrap data is created"
+}
+
 // ReadSecrets looks at the Secrets of a Snapshot that was loaded with [Want].
 func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
-	out := Secrets{Missing: map[string]string{}, Kubeconfigs: map[backup.ClusterID]Kubeconfig{}, Pools: map[infra.SecretAt]bool{}, Lacking: map[backup.ClusterID]string{}, Keyless: map[backup.ClusterID]bool{}, Unmade: map[backup.ClusterID]string{}, Releases: map[infra.SecretAt]bool{}}
+	out := Secrets{Missing: map[string]string{}, Kubeconfigs: map[backup.ClusterID]Kubeconfig{}, Pools: map[infra.SecretAt]bool{}, Lacking: map[backup.ClusterID]string{}, Keyless: map[backup.ClusterID]bool{}, Unmade: map[backup.ClusterID]string{}, Unsigned: map[backup.ClusterID]unsigned{}, Releases: map[infra.SecretAt]bool{}}
 	for i := range s.Machines {
 		m := &s.Machines[i]
 		// Of data that somebody made by hand it is not known what its Secret looks like.
@@ -118,6 +159,9 @@ func ReadSecrets(s *backup.Snapshot, secrets *backup.Secrets) Secrets {
 		if p := &s.ControlPlanes[i]; p.Kind == kubeadm && !p.ExternalEtcd {
 			etcd := secrets.Named(p.Backup, p.Namespace, p.Cluster.Name+code.EtcdSecret)
 			out.Keyless[p.Cluster] = cannotSign(etcd)
+		}
+		if p := &s.ControlPlanes[i]; p.Kind == kubeadm {
+			out.Unsigned[p.Cluster] = unsignedOf(secrets, p)
 		}
 		if p := &s.ControlPlanes[i]; p.Kind == kubeadm && p.ExternalEtcd {
 			// The key of its authority is not asked for (getAPIServerEtcdClientCert).

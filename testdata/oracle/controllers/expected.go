@@ -21,7 +21,8 @@ type Known struct {
 // was mended.
 var known = []Known{
 	{"P4", "no MachineSet scales up while KubeadmControlPlane is absent or paused", func(w *World, _ *Result, d Disagreement) bool {
-		return slices.Contains([]string{notMade, notActed, falseMade, cautious, removed}, d.Kind) && w.controlPlaneSilent()
+		return slices.Contains([]string{notMade, notActed, falseMade, cautious, removed}, d.Kind) && w.controlPlaneSilent() ||
+			d.Kind == halted && strings.Contains(d.Text, "bootstrap data false") && w.controlPlaneSilent()
 	}},
 	{"P6", "no VM is made while the workload cluster's API server is gone", func(w *World, _ *Result, d Disagreement) bool {
 		return slices.Contains([]string{notMade, falseMade, notActed, cautious}, d.Kind) && !w.quorum()
@@ -31,7 +32,7 @@ var known = []Known{
 	}},
 	{"A1", "what is paused by itself is expected to stay so", func(w *World, res *Result, d Disagreement) bool {
 		return (d.Kind == halted || d.Kind == notActed) && w.pausedOwner(d.Machine) ||
-			d.Kind == disturbed && slices.ContainsFunc(res.Fates, func(f *Fate) bool { return w.pausedOwner(f.Machine) })
+			slices.Contains([]string{disturbed, cautious}, d.Kind) && slices.ContainsFunc(res.Fates, func(f *Fate) bool { return w.pausedOwner(f.Machine) })
 	}},
 	{"A2", "a rollout waits for a machine that is broken or paused until the plan's steps are done", func(_ *World, res *Result, d Disagreement) bool {
 		return slices.Contains([]string{notActed, cautious}, d.Kind) && res.Forecast.says("MachinesBroken", "MachinesHalted", "OwnerHalted", "CannotReplace", "BackupError", "MachinesUnknown")
