@@ -229,9 +229,6 @@ func (f *machine) cannotBeMade() string {
 	if secret, missing := f.cluster.world.in.Secrets.Missing[f.Machine.UID]; missing {
 		return "its bootstrap data is not in the backup (Secret " + secret + ")"
 	}
-	if why := f.cluster.unsigned(f.ControlPlane); why != "" && f.Machine.BootstrapSecret == "" && f.Machine.Bootstrap.Kind == "KubeadmConfig" {
-		return why
-	}
 	if f.recipe == nil {
 		return f.verdict.Unmakeable
 	}

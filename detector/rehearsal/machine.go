@@ -76,6 +76,13 @@ var ownMachineRows = []row[*machine]{
 		Source:  "reconcileBootstrap, ensureExternalOwnershipAndWatch: machine_controller_phases.go v1.5.8 to v1.14.0",
 	}, bootstrapOwned},
 	{walk.Row{
+		ID: "core.M4", Of: "Machine",
+		Asks:    "the name of its bootstrap data, for which the controller of its infrastructure waits, or its bootstrap object, whose controller creates it",
+		None:    walk.Waits.Says("it gets no bootstrap data, and its instance is neither looked for nor created"),
+		Differs: walk.Waits.Says("it gets no bootstrap data, and its instance is neither looked for nor created"),
+		Source:  "reconcileBootstrap: machine_controller_phases.go v1.5.8 to v1.14.0; joinWorker, joinControlplane: bootstrap/kubeadm/internal/controllers v1.5.8 to v1.13.6; reconcileNormal of CAPV v1.16.1 (vspheremachine_controller.go), CAPA v2.11.1, CAPO v0.14.7 and CAPZ v1.26.0",
+	}, bootstrapData},
+	{walk.Row{
 		ID: "core.M9", Of: "Machine",
 		Asks:    "the Node with exactly its provider id",
 		Several: walk.NotReady.Says("the Machine gets no Node and does not become Ready"),
@@ -144,6 +151,25 @@ func bootstrapOwned(m *machine) walk.Answer {
 	}
 	if n := m.cluster.world.sharing(m.Backup, m.Bootstrap); n > 1 {
 		return several(fmt.Sprintf("%d Machines refer to %s", n, object()), "one alone does", m.title())
+	}
+	return passed
+}
+
+// bootstrapData asks core.M4.
+func bootstrapData(m *machine) walk.Answer {
+	if m.Bootstrap.IsZero() {
+		return notAsked
+	}
+	object := named(m.Bootstrap.Kind, m.Bootstrap.Namespace, m.Bootstrap.Name)
+	switch {
+	case m.BootstrapSecret != "":
+		return passed
+	case m.unbootstrapped():
+		return none(object+" is not in the backup, and the Machine names no bootstrap data", object+" exists", m.title())
+	case m.Bootstrap.Kind == "KubeadmConfig":
+		if why := m.cluster.unsigned(m.ControlPlane); why != "" {
+			return differs(why, "it has its key, tls.key", m.title())
+		}
 	}
 	return passed
 }
