@@ -61,8 +61,9 @@ type Result struct {
 }
 
 // waits are how long after one another the controllers are started again, each time
-// until they come to rest: an hour is longer than all their time-outs.
-var waits = []time.Duration{time.Hour, 3 * time.Hour}
+// until they come to rest: an hour is longer than all their time-outs. A rollout with
+// minReadySeconds goes on by one machine each time.
+var waits = []time.Duration{time.Hour, 3 * time.Hour, time.Hour, time.Hour, time.Hour}
 
 // restore restores the backup of a world, and lets the controllers act on it.
 func (w *World) restore() (*Result, error) {
