@@ -83,8 +83,8 @@ func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, now time.T
 		case known != nil:
 		case c.Endpoint == "": // there was nothing to reach yet
 			continue
-		case secret != nil:
-			found = append(found, absent.On(c.Backup, what, "in %s, and its key %s is empty or absent", s.Subject().The(), secretKey).Of(c.ID()))
+		case secret != nil: // nobody creates one in place of a Secret that exists
+			found = append(found, ruleKubeconfig.On(c.Backup, what, "in %s, and its key %s is empty or absent", s.Subject().The(), secretKey).Of(c.ID()))
 			continue
 		default:
 			found = append(found, absent.On(c.Backup, what, "not in %s", s.Subject().The()).At("secrets", c.Namespace).Of(c.ID()))

@@ -75,7 +75,7 @@ func New(others *infra.Registry) infra.Provider {
 func (p *provider) Spec() infra.Spec {
 	return infra.Spec{
 		Name: Name, NodesOnly: true,
-		Want:  backup.Want{Secrets: []backup.SecretRule{{Name: "*-kubeconfig", Keys: []string{secretKey}, Digest: digest, Login: true}}},
+		Want:  backup.Want{Secrets: []backup.SecretRule{{Name: "*-kubeconfig", Optional: []string{secretKey}, Digest: digest, Login: true}}},
 		Keys:  func(string) []infra.Key { return nil },
 		Rules: []check.Rule{ruleKubeconfig, ruleKubeconfigMade, ruleUnreadable, ruleExpired, ruleExpiredMade, ruleExpiring},
 	}

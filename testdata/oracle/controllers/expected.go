@@ -34,8 +34,8 @@ var known = []Known{
 		return (d.Kind == halted || d.Kind == notActed) && w.pausedOwner(d.Machine) ||
 			slices.Contains([]string{disturbed, cautious}, d.Kind) && slices.ContainsFunc(res.Fates, func(f *Fate) bool { return w.pausedOwner(f.Machine) })
 	}},
-	{"A2", "a rollout waits for a machine that is broken or paused until the plan's steps are done", func(_ *World, res *Result, d Disagreement) bool {
-		return slices.Contains([]string{notActed, cautious}, d.Kind) && res.Forecast.says("MachinesBroken", "MachinesHalted", "OwnerHalted", "CannotReplace", "BackupError", "MachinesUnknown")
+	{"A2", "a rollout waits for a machine that is broken or paused until the plan's steps are done, or that a hook holds up", func(w *World, res *Result, d Disagreement) bool {
+		return slices.Contains([]string{notActed, cautious}, d.Kind) && (w.hooked() || res.Forecast.says("MachinesBroken", "MachinesHalted", "OwnerHalted", "CannotReplace", "BackupError", "MachinesUnknown"))
 	}},
 	{"A3", "a MachineSet's replicas were edited: its MachineDeployment sets them back, or it acts before that", func(w *World, _ *Result, d Disagreement) bool {
 		return slices.Contains([]string{falseMade, cautious}, d.Kind) && w.replicasDiffer()
@@ -149,6 +149,18 @@ func (w *World) minorsDiffer() bool {
 		}
 	}
 	return false
+}
+
+// hooked reports whether an annotation holds up the deletion of a machine.
+func (w *World) hooked() bool {
+	return slices.ContainsFunc(w.of("Machine"), func(m *obj) bool {
+		for name := range m.GetAnnotations() {
+			if strings.Contains(name, ".delete.hook.machine.cluster.x-k8s.io") {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // controlPlaneSilent reports whether no KubeadmControlPlane writes a status.
