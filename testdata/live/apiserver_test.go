@@ -33,7 +33,7 @@ type apiserver struct {
 const (
 	admin     = "admin-token"
 	unbounded = "system:masters"
-	users     = 40
+	users     = 100
 )
 
 func user(n int) (name, token string) {

@@ -58,6 +58,17 @@ var kinds = []struct{ kind, resource, apiVersion string }{
 	{"NodeClaim", "nodeclaims.karpenter.sh", "karpenter.sh/v1"},
 	{"Cluster", "clusters.provisioning.cattle.io", "provisioning.cattle.io/v1"},
 	{"TanzuKubernetesCluster", "tanzukubernetesclusters.run.tanzu.vmware.com", "run.tanzu.vmware.com/v1alpha3"},
+	{"ResourceGroup", "resourcegroups.resources.azure.com", "resources.azure.com/v1api20230101"},
+	{"VirtualNetwork", "virtualnetworks.network.azure.com", "network.azure.com/v1api20230101"},
+	{"Disk", "disks.compute.azure.com", "compute.azure.com/v1api20230101"},
+	{"Extension", "extensions.kubernetesconfiguration.azure.com", "kubernetesconfiguration.azure.com/v1api20230101"},
+	{"UserAssignedIdentity", "userassignedidentities.managedidentity.azure.com", "managedidentity.azure.com/v1api20230101"},
+	{"ManagedCluster", "managedclusters.containerservice.azure.com", "containerservice.azure.com/v1api20230101"},
+	{"Registry", "registries.containerregistry.azure.com", "containerregistry.azure.com/v1api20230101"},
+	{"RoleAssignment", "roleassignments.authorization.azure.com", "authorization.azure.com/v1api20230101"},
+	{"StorageAccount", "storageaccounts.storage.azure.com", "storage.azure.com/v1api20230101"},
+	{"Vault", "vaults.keyvault.azure.com", "keyvault.azure.com/v1api20230101"},
+	{"Machine", "machines.cluster.k8s.io", "cluster.k8s.io/v1alpha1"},
 	{"Machine", "machines.machine.sapcloud.io", "machine.sapcloud.io/v1alpha1"},
 }
 
