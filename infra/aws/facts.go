@@ -141,6 +141,8 @@ type ASGFact struct {
 	Mixed     bool         `json:",omitempty"` // it has a policy of mixed instances
 	Policy    *MixedPolicy `json:",omitempty"` // what that says; nil where the inventory does not say
 	Subnets   []string     `json:",omitempty"`
+	Min, Max  *int32       `json:",omitempty"` // nil where the inventory does not say
+	Rebalance bool         `json:",omitempty"` // it replaces spot instances that are at risk
 }
 
 // MixedPolicy is a policy of mixed instances, of an AWSMachinePool and of an autoscaling group.

@@ -189,7 +189,7 @@ type awsPool struct {
 	Min, Max    backup.Number // of an AWSMachinePool
 	// What the walk asks for; what is not text is JSON.
 	Template, Suspend, Tags, TagsApplied, Mixed, PoolSubnets, Zones string
-	NoRefresh                                                       bool
+	NoRefresh, Rebalance                                            bool
 	Hooks                                                           string // of an AWSMachinePool
 	Labels                                                          string // of an AWSManagedMachinePool, as is all that follows
 	Taints, Scaling, AMIVersion, Role                               string
@@ -211,6 +211,7 @@ var pools = backup.NewKind("awsmachinepools."+group, append(walkedFields(),
 	backup.Raw(func(p *awsPool) *string { return &p.Zones }, "spec.availabilityZones"),
 	backup.Raw(func(p *awsPool) *string { return &p.Hooks }, "spec.lifecycleHooks"),
 	backup.Flag(func(p *awsPool) *bool { return &p.NoRefresh }, "spec.refreshPreferences.disable"),
+	backup.Flag(func(p *awsPool) *bool { return &p.Rebalance }, "spec.capacityRebalance"),
 	backup.Text(func(p *awsPool) *string { return &p.ARN }, "spec.providerID"),
 	backup.Texts(func(p *awsPool) *[]string { return &p.ProviderIDs }, "spec.providerIDList[]"),
 	backup.Texts(func(p *awsPool) *[]string { return &p.Instances }, "status.instances[].instanceID"),

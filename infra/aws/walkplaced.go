@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/backup"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
 )
@@ -21,11 +22,37 @@ var rowP15 = &walk.Row{
 	Source:    "updatePool, diffASG: exp/controllers/awsmachinepool_controller.go; SubnetIDs: pkg/cloud/services/autoscaling/autoscalinggroup.go v2.3.0 to v2.13.0",
 }
 
+var rowP20 = &walk.Row{
+	ID: "aws.P20", Of: poolKind,
+	Asks:      "the bounds of the group and its capacity rebalancing, which are to be minSize, maxSize and capacityRebalance",
+	Differs:   walk.Does{Effect: walk.Writes, What: "CAPA sets them back, and an autoscaler can go no further than that", Code: code.ChangesUndone},
+	Condition: conditionAsked,
+	Source:    "diffASG: exp/controllers/awsmachinepool_controller.go; UpdateASG: pkg/cloud/services/autoscaling/autoscalinggroup.go v2.0.0 to v2.13.0",
+}
+
+// bounded asks P20.
+func (p *pool) bounded(f *ASGFact, object string) walk.Answer {
+	d := &p.record.Data
+	other := func(want backup.Number, is int32) bool { return want.Known && want.N != int64(is) }
+	switch {
+	case f.Min == nil || f.Max == nil:
+		return walk.Answer{Found: walk.Unseen, Objects: []string{p.title()}}
+	case other(d.Min, *f.Min), other(d.Max, *f.Max):
+		return answer(walk.Differs, object, fmt.Sprintf("%s allows %d to %d members, and %s %d to %d", object, *f.Min, *f.Max, p.object(), d.Min.N, d.Max.N), "allows the same")
+	case d.Rebalance != f.Rebalance:
+		return answer(walk.Differs, object, fmt.Sprintf("%s rebalances capacity: %t, and %s says %t", object, f.Rebalance, p.object(), d.Rebalance), "is as the object says")
+	}
+	return pass
+}
+
 // placed asks P15.
 func (q *questions) placed(at *place, p *pool, f *ASGFact, object string) walk.Answer {
 	d := &p.record.Data
-	if !f.Mixed && d.Mixed != "" && d.Mixed != "null" && !strings.Contains(d.Mixed, `"instancesDistribution"`) {
+	switch given := d.Mixed != "" && d.Mixed != "null"; {
+	case given && !f.Mixed && !strings.Contains(d.Mixed, `"instancesDistribution"`):
 		return answer(walk.None, object, object+" has no mixed instances policy", "has one")
+	case given != f.Mixed: // UpdateASG in pkg/cloud/services/autoscaling/autoscalinggroup.go v2.11.1
+		return answer(walk.Differs, object, fmt.Sprintf("%s has a mixed instances policy: %t, and %s says %t", object, f.Mixed, p.object(), given), "is as the object says")
 	}
 	var policy *MixedPolicy
 	if _ = json.Unmarshal([]byte(d.Mixed), &policy); policy != nil && f.Mixed {

@@ -62,7 +62,7 @@ var (
 		Condition: conditionAsked,
 		Source:    "updatePool: exp/controllers/awsmachinepool_controller.go v2.0.0 to v2.13.0",
 	}
-	poolRows = []*walk.Row{rowP1, rowP4, rowP5, rowP6, rowP7, rowP12, rowP15, rowP16, rowP18}
+	poolRows = []*walk.Row{rowP1, rowP4, rowP5, rowP6, rowP7, rowP12, rowP15, rowP16, rowP18, rowP20}
 )
 
 // title names the MachinePool of a pool.
@@ -175,6 +175,7 @@ func (q *questions) askGroup(p *pool) {
 		}
 		return answer(walk.Differs, object, fmt.Sprintf("%s has suspended %s, and %s %s", object, list(f.Suspended), p.object(), list(want)), "has suspended the same")
 	}, false))
+	q.look(rowP20, p.cluster, p.title(), of(func(f *ASGFact) walk.Answer { return p.bounded(f, object) }, false))
 }
 
 func list(all []string) string {

@@ -108,6 +108,7 @@ func (l *listing) takeGroup(g *types.AutoScalingGroup) {
 func asgFactOf(g *types.AutoScalingGroup) capa.ASGFact {
 	f := capa.ASGFact{Living: int(*living(g)), Status: aws.ToString(g.Status), Mixed: g.MixedInstancesPolicy != nil}
 	f.Policy = mixedIn(g.MixedInstancesPolicy)
+	f.Min, f.Max, f.Rebalance = g.MinSize, g.MaxSize, aws.ToBool(g.CapacityRebalance)
 	for _, p := range g.SuspendedProcesses {
 		f.Suspended = append(f.Suspended, aws.ToString(p.ProcessName))
 	}
