@@ -111,8 +111,17 @@ type NodegroupFact struct {
 	Template                 string   `json:",omitempty"` // version of its launch template
 	HasTemplate              bool     `json:",omitempty"`
 	Desired                  int32
+	Min, Max                 int32             `json:",omitempty"` // Max is 0 where the inventory does not say
+	Repair                   bool              `json:",omitempty"` // EKS replaces unhealthy nodes
+	Update                   UpdateConfig      `json:",omitzero"`
 	Labels                   map[string]string `json:",omitempty"`
 	Taints                   []string          `json:",omitempty"` // as taint.String writes them, sorted
+}
+
+// UpdateConfig is how many nodes of a node group, or which part of them, an update may take away at once.
+type UpdateConfig struct {
+	MaxUnavailable           int32 `json:"maxUnavailable,omitempty"`
+	MaxUnavailablePercentage int32 `json:"maxUnavailablePercentage,omitempty"`
 }
 
 // Taint is one of a node group, as an AWSManagedMachinePool has it: its effect is no-execute

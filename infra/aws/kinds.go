@@ -192,7 +192,8 @@ type awsPool struct {
 	NoRefresh, Rebalance                                            bool
 	Hooks                                                           string // of an AWSMachinePool
 	Labels                                                          string // of an AWSManagedMachinePool, as is all that follows
-	Taints, Scaling, AMIVersion, Role                               string
+	Taints, Scaling, Update, AMIVersion, Role                       string
+	Repair                                                          bool
 }
 
 // walkedFields returns what the walk asks of a pool.
@@ -223,6 +224,8 @@ var managedPools = backup.NewKind("awsmanagedmachinepools."+group, append(walked
 	backup.Raw(func(p *awsPool) *string { return &p.Labels }, "spec.labels"),
 	backup.Raw(func(p *awsPool) *string { return &p.Taints }, "spec.taints"),
 	backup.Raw(func(p *awsPool) *string { return &p.Scaling }, "spec.scaling"),
+	backup.Raw(func(p *awsPool) *string { return &p.Update }, "spec.updateConfig"),
+	backup.Flag(func(p *awsPool) *bool { return &p.Repair }, "spec.nodeRepairConfig.enabled"),
 	backup.Text(func(p *awsPool) *string { return &p.AMIVersion }, "spec.amiVersion"),
 	backup.Text(func(p *awsPool) *string { return &p.Role }, "spec.roleName"),
 	backup.Text(func(p *awsPool) *string { return &p.Nodegroup }, "spec.eksNodegroupName"),

@@ -46,10 +46,11 @@ var (
 	}
 	rowG9 = &walk.Row{
 		ID: "aws.G9", Of: managedPoolKind,
-		Asks:    "labels and taints of the node group, and its size, which is to be replicas unless an autoscaler sets it, within spec.scaling",
-		Several: walk.OwnerHalts.Says("AWS refuses a size that is outside of its bounds, and nothing more is done for the pool"),
-		Differs: walk.Does{Effect: walk.Writes, What: "CAPA writes the backup's labels and taints, and takes off others", Code: code.ChangesUndone},
-		Source:  "reconcileNodegroupConfig: pkg/cloud/services/eks/nodegroup.go v2.0.0 to v2.13.0",
+		Asks:      "labels, taints, bounds, repair and update configuration of the node group, and its size, which is to be replicas unless an autoscaler sets it, within spec.scaling",
+		Several:   walk.OwnerHalts.Says("AWS refuses a size that is outside of its bounds, and nothing more is done for the pool"),
+		Differs:   walk.Does{Effect: walk.Writes, What: "CAPA writes what the backup has, and takes off other labels and taints", Code: code.ChangesUndone},
+		Condition: conditionAsked,
+		Source:    "reconcileNodegroupConfig: pkg/cloud/services/eks/nodegroup.go v2.0.0 to v2.13.0",
 	}
 	rowG10 = &walk.Row{
 		ID: "aws.G10", Of: managedPoolKind,
@@ -150,6 +151,8 @@ func (p *pool) configured(f *NodegroupFact, object string) walk.Answer {
 	if _ = json.Unmarshal([]byte(d.Scaling), &bounds); bounds != nil && (size > bounds.MaxSize || size < bounds.MinSize) {
 		return answer(walk.Several, object, fmt.Sprintf("%s %d, and %s allows %d to %d", whose, size, p.object(), bounds.MinSize, bounds.MaxSize), "is within them")
 	}
+	var update UpdateConfig
+	_ = json.Unmarshal([]byte(d.Update), &update)
 	labels, taints := map[string]string{}, []Taint{}
 	_ = json.Unmarshal([]byte(d.Labels), &labels)
 	_ = json.Unmarshal([]byte(d.Taints), &taints)
@@ -158,6 +161,12 @@ func (p *pool) configured(f *NodegroupFact, object string) walk.Answer {
 		return answer(walk.Differs, object, object+" has other labels than "+p.object(), "has the same")
 	case !slices.Equal(TaintTexts(taints), f.Taints):
 		return answer(walk.Differs, object, fmt.Sprintf("%s has the taints %s, and %s specifies %s", object, list(f.Taints), p.object(), list(TaintTexts(taints))), "has the same")
+	case f.Max == 0:
+		return walk.Answer{Found: walk.Unseen, Objects: []string{p.title()}}
+	case bounds != nil && (bounds.MinSize != int64(f.Min) || bounds.MaxSize != int64(f.Max)):
+		return answer(walk.Differs, object, fmt.Sprintf("%s allows %d to %d nodes, and %s %d to %d", object, f.Min, f.Max, p.object(), bounds.MinSize, bounds.MaxSize), "allows the same")
+	case update != UpdateConfig{} && update != f.Update, f.Repair != d.Repair:
+		return answer(walk.Differs, object, object+" has another update or repair configuration than "+p.object(), "has the same")
 	}
 	return pass
 }

@@ -311,6 +311,9 @@ func (e *EC2) describeLoadBalancers(c *apiCall) (element, *refusal) {
 // mostGroups is the most that DescribeAutoScalingGroups gives in one answer.
 const mostGroups = 100
 
+// boundsOfGroup is the kind of what an AWSMachinePool says of its autoscaling group.
+const boundsOfGroup = "bounds of a group"
+
 // describeGroups answers with the groups of the options, and with those that
 // instances say they are members of beside.
 func (e *EC2) describeGroups(c *apiCall) (element, *refusal) {
@@ -355,7 +358,7 @@ func (e *EC2) describeGroups(c *apiCall) (element, *refusal) {
 		if !ok {
 			g = groupOf(name, members[name])
 		}
-		set.Children = append(set.Children, group(g, members[name]))
+		set.Children = append(set.Children, e.group(g, members[name]))
 	}
 	if to < len(order) {
 		return result(c.action, set, leaf("NextToken", fmt.Sprintf("from-%d", to))), nil
@@ -375,7 +378,7 @@ func groupOf(name string, members []EC2Instance) EC2Group {
 	return g
 }
 
-func group(g EC2Group, members []EC2Instance) element {
+func (e *EC2) group(g EC2Group, members []EC2Instance) element {
 	list, tags := branch("Instances"), branch("Tags")
 	for _, i := range members {
 		list.Children = append(list.Children, branch("member",
@@ -389,8 +392,14 @@ func group(g EC2Group, members []EC2Instance) element {
 	if g.Desired != nil {
 		count = strconv.Itoa(*g.Desired)
 	}
-	all := branch("member", leaf("AutoScalingGroupName", g.Name), leaf("DesiredCapacity", count),
-		leaf("MinSize", "0"), leaf("MaxSize", count), list, tags)
+	bounds := map[string]any{"MinSize": 0, "MaxSize": count, "CapacityRebalance": false}
+	if i := slices.IndexFunc(e.network, func(n networkObject) bool { return n.kind == boundsOfGroup && n.id == g.Name }); i >= 0 {
+		bounds = e.network[i].eks
+	}
+	all := branch("member", leaf("AutoScalingGroupName", g.Name), leaf("DesiredCapacity", count), list, tags)
+	for _, member := range []string{"MinSize", "MaxSize", "CapacityRebalance"} {
+		all.Children = append(all.Children, leaf(member, fmt.Sprint(bounds[member])))
+	}
 	if g.ARN != "" {
 		all.Children = append(all.Children, leaf("AutoScalingGroupARN", g.ARN))
 	}

@@ -37,7 +37,13 @@ type poolObject struct {
 			Key    string `json:"key"`
 			Value  string `json:"value"`
 		} `json:"taints"`
-		Template *struct {
+		Min       *int           `json:"minSize"`
+		Max       *int           `json:"maxSize"`
+		Rebalance bool           `json:"capacityRebalance"`
+		Scaling   map[string]int `json:"scaling"`
+		Update    map[string]int `json:"updateConfig"`
+		Repair    map[string]any `json:"nodeRepairConfig"`
+		Template  *struct {
 			AMI struct {
 				ID string `json:"id"`
 			} `json:"ami"`
@@ -121,6 +127,11 @@ func (p *pools) parts() []networkObject {
 				"fargateProfileName": o.Spec.Fargate, "status": "ACTIVE", "tags": map[string]string{"kubernetes.io/cluster/" + cluster: "owned"},
 			}})
 		}
+		if o.Spec.Min != nil && o.Spec.Max != nil {
+			all = append(all, networkObject{kind: boundsOfGroup, region: c.Spec.Region, id: o.Metadata.Name, eks: map[string]any{
+				"MinSize": *o.Spec.Min, "MaxSize": *o.Spec.Max, "CapacityRebalance": o.Spec.Rebalance,
+			}})
+		}
 		if o.Kind == "AWSManagedMachinePool" {
 			name := cmp.Or(o.Spec.Nodegroup, o.Metadata.Namespace+"_"+strings.ReplaceAll(o.Metadata.Name, ".", "_"))
 			plane := cmp.Or(c.Spec.EKS, c.Metadata.Namespace+"_"+c.Metadata.Name)
@@ -132,7 +143,10 @@ func (p *pools) parts() []networkObject {
 			for _, t := range o.Spec.Taints {
 				taints = append(taints, map[string]string{"key": t.Key, "value": t.Value, "effect": strings.ToUpper(strings.ReplaceAll(t.Effect, "-", "_"))})
 			}
-			group["taints"] = taints
+			group["taints"], group["updateConfig"], group["nodeRepairConfig"] = taints, o.Spec.Update, o.Spec.Repair
+			if group["scalingConfig"] = o.Spec.Scaling; o.Spec.Scaling == nil {
+				group["scalingConfig"] = map[string]int{"minSize": 1, "maxSize": 1}
+			}
 			if o.Spec.Template != nil {
 				group["launchTemplate"] = map[string]any{"version": "1"}
 			}

@@ -113,8 +113,12 @@ func (l *listing) readNodegroups(ctx context.Context) {
 			f.HasTemplate, f.Template = true, aws.ToString(t.Version)
 		}
 		if s := g.ScalingConfig; s != nil {
-			f.Desired = aws.ToInt32(s.DesiredSize)
+			f.Desired, f.Min, f.Max = aws.ToInt32(s.DesiredSize), aws.ToInt32(s.MinSize), aws.ToInt32(s.MaxSize)
 		}
+		if u := g.UpdateConfig; u != nil {
+			f.Update = capa.UpdateConfig{MaxUnavailable: aws.ToInt32(u.MaxUnavailable), MaxUnavailablePercentage: aws.ToInt32(u.MaxUnavailablePercentage)}
+		}
+		f.Repair = g.NodeRepairConfig != nil && aws.ToBool(g.NodeRepairConfig.Enabled)
 		l.note(capa.FactNodegroup, infra.Join(n.Cluster, n.Name), f)
 	}
 	l.noteRead(capa.FactNodegroup)

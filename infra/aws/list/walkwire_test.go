@@ -43,7 +43,7 @@ func walkedBackup(t *testing.T) awstest.Backup {
 		}}}))
 	}
 	b.Add("awsmachinepools."+awstest.Group, awstest.Object(awstest.PoolKind, "ns", "p", "c", map[string]any{
-		"minSize": 0, "maxSize": 1, "awsLaunchTemplate": map[string]any{"instanceType": "m5.large", "ami": map[string]any{"id": "ami-1"}, "instanceMetadataOptions": map[string]any{"httpTokens": "required"}},
+		"minSize": 1, "maxSize": 3, "awsLaunchTemplate": map[string]any{"instanceType": "m5.large", "ami": map[string]any{"id": "ami-1"}, "instanceMetadataOptions": map[string]any{"httpTokens": "required"}},
 	}))
 	b.Add("awsmanagedmachinepools."+awstest.Group, awstest.Object(awstest.ManagedPoolKind, "ns", "n", "c", map[string]any{
 		"eksNodegroupName": "n", "roleName": "nodes", "taints": []any{map[string]any{"effect": "no-schedule", "key": "b"}, map[string]any{"effect": "prefer-no-schedule", "key": "a", "value": "c"}},
