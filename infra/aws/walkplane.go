@@ -63,6 +63,7 @@ var (
 	rowE16 = &walk.Row{
 		ID: "aws.E16", Of: planeKind,
 		Asks:    "the key with which EKS encrypts Secrets, which is to be that of spec.encryptionConfig",
+		None:    walk.Does{Effect: walk.Writes, What: "CAPA turns encryption on, and there is no way back", Code: code.ChangesUndone},
 		Differs: walk.Halts.Says("CAPA may not take it back, and fails in every pass before all that comes later: tags, OIDC provider and add-ons"),
 		Source:  "reconcileEKSEncryptionConfig: pkg/cloud/services/eks/cluster.go v2.0.0 to v2.13.0",
 	}
@@ -95,7 +96,11 @@ func (q *questions) askPlane(id backup.ClusterID, s *clusterLocation) {
 				return walk.Answer{} // E4, or the resource, says it
 			}
 			if why := ask.of(s, &f); why != "" {
-				return answer(walk.Differs, object, object+" "+why, "is as "+s.title()+" specifies it")
+				found := walk.Differs
+				if ask.row == rowE16 && f.Key == "" {
+					found = walk.None
+				}
+				return answer(found, object, object+" "+why, "is as "+s.title()+" specifies it")
 			}
 			return pass
 		})
@@ -174,7 +179,7 @@ func (s *clusterLocation) authenticated(f *PlaneFact) string {
 	return fmt.Sprintf("has authentication mode %s, and %s specifies %s", f.Mode, s.title(), want)
 }
 
-// encrypted asks E16: what is not on yet CAPA turns on.
+// encrypted asks E16.
 func (s *clusterLocation) encrypted(f *PlaneFact) string {
 	var want struct {
 		Provider  string
@@ -184,10 +189,10 @@ func (s *clusterLocation) encrypted(f *PlaneFact) string {
 	if len(want.Resources) == 0 {
 		want.Provider = ""
 	}
-	if f.Key == "" || f.Key == want.Provider {
+	if f.Key == want.Provider {
 		return ""
 	}
-	return fmt.Sprintf("encrypts Secrets with %s, and %s specifies %s", f.Key, s.title(), said(want.Provider))
+	return fmt.Sprintf("encrypts Secrets with %s, and %s specifies %s", said(f.Key), s.title(), said(want.Provider))
 }
 
 // older reports whether a Kubernetes version is older than another by its major and minor
