@@ -65,6 +65,7 @@ type awsCluster struct {
 // what is not text is JSON.
 type eksSpec struct {
 	Version, UpgradePolicy, Encryption, EndpointAccess, Mode, Addons, Access, OIDC, Role string
+	Associate                                                                            bool // it is to have an OIDC provider of IAM
 }
 
 // loadBalancer is one of the API server.
@@ -145,6 +146,7 @@ var planes = backup.NewKind("awsmanagedcontrolplanes."+planeGroup, append(placem
 	backup.Raw(func(c *awsCluster) *string { return &c.EKS.Access }, "spec.accessEntries"),
 	backup.Raw(func(c *awsCluster) *string { return &c.EKS.OIDC }, "spec.oidcIdentityProviderConfig"),
 	backup.Text(func(c *awsCluster) *string { return &c.EKS.Role }, "spec.roleName"),
+	backup.Flag(func(c *awsCluster) *bool { return &c.EKS.Associate }, "spec.associateOIDCProvider"),
 )...)
 
 type awsMachine struct {

@@ -53,7 +53,13 @@ var (
 		Condition: conditionAsked,
 		Source:    "reconcileFargateProfile: pkg/cloud/services/eks/fargate.go v2.0.0 to v2.13.0",
 	}
-	eksRows = []*walk.Row{rowE3, rowE14, rowE18, rowE19, rowF1, rowF2}
+	rowE17 = &walk.Row{
+		ID: "aws.E17", Of: planeKind,
+		Asks:      "where spec.associateOIDCProvider is set, the provider of IAM for the issuer of EKS, with one audience and one thumbprint, that of the certificate which the issuer shows today: its ARN is in the status, which a restore drops; of another thumbprint CAPA tries to create a second one, which IAM refuses, and does nothing of what comes later: add-ons, identity provider, VPC CNI, kube-proxy and aws-auth",
+		Condition: code.OIDCProviderVerified,
+		Source:    "reconcileOIDCProvider: pkg/cloud/services/eks/oidc.go; FindAndVerifyOIDCProvider: pkg/cloud/services/eks/iam/iam.go v2.0.0 to v2.11.1",
+	}
+	eksRows = []*walk.Row{rowE3, rowE14, rowE17, rowE18, rowE19, rowF1, rowF2}
 )
 
 const fargateKind = "AWSFargateProfile"
@@ -106,6 +112,11 @@ func (q *questions) askEKS(id backup.ClusterID, s *clusterLocation) {
 	q.askRole(rowE3, id, title, s.record.Data.EKS.Role)
 	if s.admits() {
 		q.look(rowE14, id, title, ofPlane(FactAccess, s.tag, object, func(f []AccessFact) walk.Answer { return s.admitted(id, f) }))
+	}
+	if s.record.Data.EKS.Associate {
+		q.Note(rowE17, id, walk.Answer{Found: walk.Unseen, Objects: []string{s.title()}})
+	} else {
+		q.Note(rowE17, id, pass)
 	}
 	q.look(rowE18, id, title, ofPlane(FactAddons, s.tag, object, s.added))
 	if s.identified() {

@@ -164,6 +164,7 @@ const (
 	OwnersPaused          Reason = "OwnersPaused"
 	PoolsUncompared       Reason = "PoolsUncompared"
 	SizesOffered          Reason = "SizesOffered"
+	OIDCProviderVerified  Reason = "OIDCProviderVerified"
 	RestoreOrder          Reason = "RestoreOrder"
 	HostResolves          Reason = "HostResolves"
 	ImagesResolved        Reason = "ImagesResolved"
