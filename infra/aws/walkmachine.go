@@ -90,7 +90,7 @@ type groupsOf struct {
 func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
 	x := &inspection{objs: objs, members: make([]*member, len(objs.snapshot.Machines)), passing: map[uint][]walk.Step{}, groups: map[groupsOf][]string{}}
 	for i := range objs.members {
-		if m := &objs.members[i]; m.index >= 0 && m.machine != nil && m.machine.Data.ProviderID != "" && !m.machine.Paused && objs.poolOf(m).IsZero() {
+		if m := &objs.members[i]; m.index >= 0 && m.machine != nil && m.machine.Data.ProviderID != "" && !m.machine.Paused {
 			x.members[m.index] = m
 		}
 	}
