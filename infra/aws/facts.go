@@ -188,6 +188,7 @@ type AddonFact struct {
 	Name, Version string
 	Role          string `json:",omitempty"` // of its service account
 	Config        string `json:",omitempty"` // see ConfigHash
+	Status        string `json:",omitempty"` // unless it is ACTIVE
 }
 
 // AccessFact is one access entry.

@@ -30,6 +30,7 @@ var (
 		ID: "aws.E18", Of: planeKind,
 		Asks:      "the add-ons of EKS, which are to be spec.addons, with their versions, roles and configuration",
 		None:      walk.Does{Effect: walk.Writes, What: "CAPA installs the add-on", Code: code.ChangesUndone},
+		Several:   walk.Does{Effect: walk.Writes, What: "CAPA waits in vain until the add-on is active, and does nothing of what comes later: identity provider, VPC CNI, kube-proxy and aws-auth", Code: code.ChangesUndone},
 		Differs:   walk.Does{Effect: walk.Writes, What: "CAPA deletes every other add-on with its Pods, and sets back version, role and configuration", Code: code.ChangesUndone},
 		Refused:   "the add-ons of EKS",
 		Condition: conditionAsked,
@@ -223,12 +224,17 @@ func (s *clusterLocation) added(have []AddonFact) walk.Answer {
 		if i < 0 {
 			return answer(walk.None, object, object+" is not installed", "is installed, or not in spec.addons")
 		}
-		if f := have[i]; f != (AddonFact{w.Name, w.Version, w.ServiceAccountRoleARN, ConfigHash(w.Configuration)}) {
+		f := have[i]
+		status := f.Status
+		if f.Status = ""; f != (AddonFact{Name: w.Name, Version: w.Version, Role: w.ServiceAccountRoleARN, Config: ConfigHash(w.Configuration)}) {
 			why := fmt.Sprintf("%s has version %s, and %s specifies %s", object, f.Version, s.title(), w.Version)
 			if f.Version == w.Version {
 				why = object + " has another role or configuration than in " + s.title()
 			}
 			return answer(walk.Differs, object, why, "is as the object specifies")
+		}
+		if strings.HasSuffix(status, "_FAILED") {
+			return answer(walk.Several, object, object+" is "+status, "is ACTIVE")
 		}
 	}
 	return pass

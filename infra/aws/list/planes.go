@@ -117,7 +117,11 @@ func (l *listing) readAddons(ctx context.Context, plane string) error {
 			return &actionError{"eks:DescribeAddon", err}
 		}
 		a := out.Addon
-		all = append(all, capa.AddonFact{Name: name, Version: aws.ToString(a.AddonVersion), Role: aws.ToString(a.ServiceAccountRoleArn), Config: capa.ConfigHash(aws.ToString(a.ConfigurationValues))})
+		f := capa.AddonFact{Name: name, Version: aws.ToString(a.AddonVersion), Role: aws.ToString(a.ServiceAccountRoleArn), Config: capa.ConfigHash(aws.ToString(a.ConfigurationValues))}
+		if a.Status != ekstypes.AddonStatusActive {
+			f.Status = string(a.Status)
+		}
+		all = append(all, f)
 	}
 	l.note(capa.FactAddons, plane, all)
 	return nil
