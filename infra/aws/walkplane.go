@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -115,8 +116,9 @@ func (s *clusterLocation) failed(f *PlaneFact) string {
 }
 
 func (s *clusterLocation) outrun(f *PlaneFact) string {
-	if d := &s.record.Data.EKS; d.UpgradePolicy == "standard" && d.Version != "" && older(d.Version, f.Version) {
-		return fmt.Sprintf("has version %s, and %s says %s", f.Version, s.title(), d.Version)
+	// No version is one of 0.0.0 to CAPA (parseClusterVersionString in pkg/cloud/services/eks/cluster.go v2.10.3 to v2.11.1).
+	if d := &s.record.Data.EKS; d.UpgradePolicy == "standard" && older(cmp.Or(d.Version, "0.0.0"), f.Version) {
+		return fmt.Sprintf("has version %s, and %s says %s", f.Version, s.title(), said(d.Version))
 	}
 	return ""
 }
