@@ -73,6 +73,9 @@ var known = []Known{
 	{"A11", "how many running machines a rollout deletes that can create none is not foretold (OutcomeUnknown)", func(_ *World, res *Result, d Disagreement) bool {
 		return slices.Contains([]string{destroyed, removed}, d.Kind) && strings.Contains(res.Forecast.Reasons["OutcomeUnknown"], "it can create no machine")
 	}},
+	{"A14", "whether the API server answers is unknown, and what is deleted if it does not is said (OutcomeUnknown)", func(_ *World, res *Result, d Disagreement) bool {
+		return slices.Contains([]string{destroyed, removed}, d.Kind) && strings.Contains(res.Forecast.Reasons["OutcomeUnknown"], "and deletes one of its Machines")
+	}},
 	{"A12", "no MachineSet makes a machine of another minor version than the control plane's, so that nothing is rolled out", func(w *World, _ *Result, d Disagreement) bool {
 		return slices.Contains([]string{notActed, notMade, falseMade, cautious}, d.Kind) && w.minorsDiffer()
 	}},
