@@ -33,7 +33,11 @@ var damage = map[string]mutation{
 		return w.without(o)
 	},
 	"noBootstrapSecret": func(w *World, r *rand.Rand) string {
-		return w.without(w.get("Secret", text(one(r, w.of("Machine")), "spec", "bootstrap", "dataSecretName")))
+		m := one(r, w.of("Machine"))
+		if m == nil {
+			return ""
+		}
+		return w.without(w.get("Secret", text(m, "spec", "bootstrap", "dataSecretName")))
 	},
 	"noProviderID": func(w *World, r *rand.Rand) string {
 		kind, field := pick(r, []string{"Machine", "VSphereMachine", "VSphereVM"}), "providerID"
