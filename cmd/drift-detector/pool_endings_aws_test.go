@@ -74,9 +74,10 @@ func TestAnswerOnWhatEndsBesideMachines(t *testing.T) {
 			bastions("aws-prod")(w, ec2)
 			w.set("awsclusters", "aws-prod", true, "spec", "bastion", "enabled")
 		}, "yes", "", ""},
-		"autoscaled beyond maxSize":        {bounds("maxSize", 2, true), "no", "PoolScaledBack", "allows 1 to 2: 1 running instance is terminated"},
-		"autoscaled up to maxSize":         {bounds("maxSize", 3, true), "yes", "", ""},
-		"autoscaled down, minSize is more": {bounds("minSize", 3, false), "withWork", "PoolGrown", "1 instance is created"},
+		"autoscaled beyond maxSize":        {bounds("maxSize", 2, true), "no", "PoolScaledBack ChangesUndone", "allows 1 to 2: 1 running instance is terminated"},
+		"autoscaled below maxSize":         {bounds("maxSize", 4, true), "yes", "", ""},
+		"maxSize was raised beside CAPA":   {bounds("maxSize", 3, true), "withWork", "ChangesUndone", "allows 1 to 4 members"},
+		"autoscaled down, minSize is more": {bounds("minSize", 3, false), "withWork", "PoolGrown ChangesUndone", "1 instance is created"},
 	} {
 		t.Run(title, func(t *testing.T) {
 			a := changedAWS(c.change)(t).answer()

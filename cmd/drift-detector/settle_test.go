@@ -64,7 +64,7 @@ func TestTopologyOwnsMachinePools(t *testing.T) {
 // Whoever sets the replicas of a pool, its controller sets the limits of the group to
 // those of the backup, and AWS puts the number between them.
 func TestPoolIsKeptBetweenItsLimits(t *testing.T) {
-	for limit, want := range map[string][2]string{"maxSize": {"no", "PoolScaledBack"}, "minSize": {"withWork", "PoolGrown"}} {
+	for limit, want := range map[string][2]string{"maxSize": {"no", "PoolScaledBack ChangesUndone"}, "minSize": {"withWork", "PoolGrown ChangesUndone"}} {
 		w, _ := wellAWS(t)
 		w.set("machinepools", awsPoolName, "", "metadata", "annotations", "cluster.x-k8s.io/replicas-managed-by")
 		w.set("awsmachinepools", awsPoolName, map[string]int{"maxSize": 1, "minSize": 5}[limit], "spec", limit)
