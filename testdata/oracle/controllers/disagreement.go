@@ -103,7 +103,7 @@ func (res *Result) wrongAdopted(f *Fate) string {
 		return removed
 	case f.Provisioned && f.Owner == "" && res.Forecast.says("OwnerHalted", "CannotReplace"):
 	case f.Provisioned && f.Owner == "" && strings.Contains(res.Forecast.Reasons["EtcdMembersRemoved"], "/"+f.Machine+" lacks label"): // core.K2
-	case f.Provisioned && f.Owner == "" && f.ControlPlane && strings.Contains(res.Forecast.Reasons["EtcdMembersRemoved"], "holds no Machine of"): // all lack it
+	case f.Provisioned && f.Owner == "" && f.vm != nil && f.vm.ControlPlane && strings.Contains(res.Forecast.Reasons["EtcdMembersRemoved"], "holds no Machine of"): // all lack it
 	case !f.Provisioned || f.Owner == "":
 		return halted
 	}
