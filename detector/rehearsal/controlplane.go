@@ -49,7 +49,7 @@ var planeRows = []row[*cluster]{
 	{walk.Row{
 		ID: "core.K9", Of: "KubeadmControlPlane and K0sControlPlane",
 		Asks:    "the kubeconfig Secret, through a cache of Secrets with label cluster.x-k8s.io/cluster-name, and key value in it; where the Secret is of its own type client certificates of all its users that last for half a year, or the key of the authority that it trusts and the server of the cluster of its name in it to create another, as where there is none",
-		None:    walk.OwnerHalts.Says("it finds no kubeconfig in a Secret that exists, fails, and connects to no API server"),
+		None:    walk.OwnerHalts.Says("there is no kubeconfig, it creates none in place of a Secret that exists, nor while it is paused, and connects to no API server"),
 		Differs: walk.OwnerHalts.Says("it fails on the Secret, or writes one that the API server refuses, and goes no further: no rollout, no scaling, no remediation, no audit of etcd"),
 		Source:  "reconcileKubeconfig: controller.go and helpers.go; NeedsClientCertRotation, RegenerateSecret: util/kubeconfig/kubeconfig.go v1.5.8 to v1.14.0; the cache: setup.go v1.13.4; reconcileKubeconfig: internal/controller/controlplane, the cache: cmd/main.go v2.1.0 of k0smotron",
 	}, kubeconfigSeen},
@@ -173,11 +173,14 @@ func adoptedVersions(c *cluster) walk.Answer {
 func kubeconfigSeen(c *cluster) walk.Answer {
 	k, there := c.world.in.Secrets.Kubeconfigs[c.ID]
 	unmade := c.world.in.Secrets.Unmade[c.ID]
-	if c.plane == nil || !ownerKind(c.plane).Cached || !there && (unmade == "" || !c.is(kubeadm)) {
+	waits := c.is(kubeadm) && c.plane.Paused && !c.Paused
+	if c.plane == nil || !ownerKind(c.plane).Cached || !there && !waits && (unmade == "" || !c.is(kubeadm)) {
 		return notAsked
 	}
 	secret, authority := named("Secret", c.ID.Namespace, c.ID.Name+code.KubeconfigSecret), named("Secret", c.ID.Namespace, c.ID.Name+code.AuthoritySecret)
 	switch {
+	case !there && waits:
+		return none(secret+" is not in the backup, and "+c.planeTitle()+", which would create it, is paused", c.planeTitle()+" is unpaused, or "+secret+" exists", secret)
 	case !there:
 		return differs(authority+" "+unmade+", and "+secret+" is to be made with it",
 			authority+" has label cluster.x-k8s.io/cluster-name="+c.ID.Name+", tls.crt and tls.key, /etc/kubernetes/pki/ca.crt and ca.key of a control plane machine, or "+secret+" exists", secret, authority)
