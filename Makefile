@@ -11,7 +11,8 @@ LEAN    := $(addsuffix /...=-l,$(addprefix -gcflags=,github.com/aws github.com/v
 export GOFLAGS += -trimpath $(LEAN)
 # Nothing of the machine or the checkout's path goes into the binary. Functions begin at every
 # 16 bytes, as on arm64, not at every 32: 0.7 MB less.
-BUILD   := -trimpath $(LEAN) -buildvcs=false -ldflags "-s -w -funcalign=16 -X main.version=$(VERSION) -X main.commit=$(COMMIT)"
+PROGRAM := drift-detector/cmd/drift-detector/program
+BUILD   := -trimpath $(LEAN) -buildvcs=false -ldflags "-s -w -funcalign=16 -X $(PROGRAM).version=$(VERSION) -X $(PROGRAM).commit=$(COMMIT)"
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 DIST    := dist
 
@@ -67,12 +68,12 @@ MEET_IN = $$(grep -rlE --include '*_test.go' --exclude-dir testdata '^func $(MEE
 race: ## look for data races, in what does several things at once
 	CGO_ENABLED=1 go test -race -timeout 20m ./infra ./infra/nodes
 	CGO_ENABLED=1 go test -race -timeout 20m -run '^$(MEET)$$' $(MEET_IN)
-	CGO_ENABLED=1 go test -race -timeout 20m -parallel 1 -run '^$(MEET)$$' ./cmd/drift-detector
+	CGO_ENABLED=1 go test -race -timeout 20m -parallel 1 -run '^$(MEET)$$' ./cmd/drift-detector/program
 
 FAULTS ?= all
 
 faults: ## spoil each call, handshake and answer of each server, and hold every verdict: 40 minutes
-	@FAULTS='$(FAULTS)' go test ./cmd/drift-detector -run '^TestFaultMatrix$$' -count 1 -timeout 2h -v | grep -v -e '^=== ' -e '^--- PASS'
+	@FAULTS='$(FAULTS)' go test ./cmd/drift-detector/program -run '^TestFaultMatrix$$' -count 1 -timeout 2h -v | grep -v -e '^=== ' -e '^--- PASS'
 
 cover: ## say how much of the code the tests run: each function, and the whole last
 	@mkdir -p bin
@@ -84,14 +85,14 @@ update: ## write what tests hold and code makes: golden files, parts of docs/
 	go test ./docs ./infra/all -update
 	go test ./report/text -update
 	go test ./detector -run VerdictsPage -update
-	go test ./cmd/drift-detector -run Documented -update
+	go test ./cmd/drift-detector/program -run Documented -update
 	cd testdata/oracle && go test . -run Kustomize -update
 
 test-aws: $(MOTO)/bin/moto_server ## hold the AWS provider against moto, an AWS in Python that it installs under ~/.cache
 	MOTO_PYTHON=$(MOTO)/bin/python go test -tags moto -count 1 -run Moto ./infra/aws/list ./infra/store
 
 test-openstack: $(OPENSTACK)/ready ## hold the OpenStack provider against a real OpenStack, which it installs under ~/.cache: 600 MB
-	$(OPENSTACK)/bin/python $(CLOUD)/cloud.py go test -tags openstack -count 1 -timeout 30m -run Replayed ./cmd/drift-detector
+	$(OPENSTACK)/bin/python $(CLOUD)/cloud.py go test -tags openstack -count 1 -timeout 30m -run Replayed ./cmd/drift-detector/program
 
 test-azure: ## hold the Azure provider against the fake to which the lab's controllers spoke (Python 3, openssl), and the fakes of Azure's SDK
 	python3 testdata/azure/faked.py go test -tags armfake -count 1 -run Faked ./infra/azure/list

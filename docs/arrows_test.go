@@ -26,7 +26,7 @@ const manyFiles = 15
 var arrowsUp = map[string]int{
 	"backup":             23,
 	"backup/check":       22,
-	"cmd/drift-detector": 23,
+	"cmd/drift-detector/program": 22,
 	"detector":           50,
 	"detector/rehearsal": 73,
 	"detector/releases":  37,

@@ -113,7 +113,7 @@ var layers = []layer{
 	},
 	{
 		name:    "command",
-		has:     at("cmd/drift-detector"),
+		has:     at("cmd/drift-detector/program"),
 		layers:  []string{"command line", "codes", "backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "document", "formats", "plan", "runbook", "recheck", "readiness", "verification", "terminal", "post", "shell", "releases", "release report", "store", "management cluster", "backup list"},
 		foreign: []string{"github.com/urfave/cli/v2", "github.com/vmware-tanzu/velero/pkg/apis"},
 	},
@@ -123,6 +123,7 @@ var layers = []layer{
 		layers:  []string{"codes", "backup", "infra", "detector", "forecast", "report", "document", "formats", "plan", "terminal", "shell"},
 		foreign: []string{""},
 	},
+	{name: "process", has: at("cmd/drift-detector"), layers: []string{"command", "command line"}},
 	{name: "demo", has: at("cmd/demo"), layers: []string{"test support"}},
 }
 
@@ -310,7 +311,7 @@ func TestLayersRefuse(t *testing.T) {
 		{"infra/plain", own + "infra/rooms", "no provider imports another"},
 		{"infra/rooms/list", own + "detector", "may not import detector"},
 		{"infra/rooms/list", "github.com/vmware/govmomi/vim25", "imports it too"},
-		{"cmd/drift-detector", own + "infra/rooms/list", "may not import listing"},
+		{"cmd/drift-detector/program", own + "infra/rooms/list", "may not import listing"},
 		{"infra/plain", own + "infra/shell", ""},
 		{"infra/shell", own + "infra", "may not import infra"},
 		{"detector", own + "infra/shell", "may not import shell"},
@@ -346,8 +347,9 @@ func TestLayersRefuse(t *testing.T) {
 		{"report/text", own + "infra", "may not import infra"},
 		{"report/html", own + "report/reporttest", "may not import test support"},
 		{"report", own + "internal/lab", "may not import test support"},
-		{"cmd/drift-detector", own + "internal/lab", "may not import test support"},
-		{"cmd/drift-detector", own + "infra/aws", "may not import provider"},
+		{"cmd/drift-detector/program", own + "internal/lab", "may not import test support"},
+		{"cmd/drift-detector/program", own + "infra/aws", "may not import provider"},
+		{"cmd/drift-detector", own + "backup", "may not import backup"},
 		{"cmd/other", own + "report", "belongs to no layer"},
 		{"extras", "fmt.example/x", "belongs to no layer"},
 	} {

@@ -1,15 +1,6 @@
 // Command drift-detector says what a restore of a Cluster API management
 // cluster will find: it compares a Velero backup with the real infrastructure
-// and never changes either.
-//
-// main.go is the process and run.go the program, whose command line is of internal/cli. Each
-// command has a file of its name, with its flags and what it does. What several take is beside
-// them: arguments.go, environment.go, addresses.go and exitstatus.go tell the command line what
-// it needs to know of commands; bounds.go, providers.go, shown.go, places.go and loadedbackup.go
-// are how a backup is chosen and read, live.go a management cluster that runs; reports.go reads
-// and writes a report, failon.go judges it, seen.go and look.go say how it is shown, send.go and
-// link.go send it on. The command backups goes on in backupslist.go, choices.go, backupstreams.go,
-// picked.go and compare.go; newest.go and newer.go choose the backup of other commands.
+// and never changes either. It is one process of what package program is.
 package main
 
 import (
@@ -18,13 +9,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"drift-detector/cmd/drift-detector/program"
 	"drift-detector/internal/cli"
-)
-
-// Set by the linker, see Makefile.
-var (
-	version = "dev"
-	commit  = "unknown"
 )
 
 func main() {
@@ -33,8 +19,8 @@ func main() {
 	context.AfterFunc(ctx, stop)
 	// A closed pipe is not the end of a run: its report may go to a file, and its exit status matters.
 	signal.Ignore(syscall.SIGPIPE)
-	collectSooner()
-	code := run(ctx, os.Args, cli.Process())
+	program.CollectSooner()
+	code := program.Run(ctx, os.Args, cli.Process())
 	stop()
 	os.Exit(int(code))
 }

@@ -1,0 +1,115 @@
+package program
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+
+	"drift-detector/internal/cli"
+	"drift-detector/internal/lab/openstacklab"
+	"drift-detector/report/code"
+)
+
+// wellOpenStack returns a fleet that it is safe to restore: one control plane that is whole.
+func wellOpenStack(t *testing.T, o openstacklab.Options) (*world, *openstacklab.Server) {
+	t.Helper()
+	w, cloud := openstackFleet(t, o)
+	kept := func(name string) bool { return strings.HasPrefix(name, "data-control-plane-") }
+	w.edited("control-plane", func(item string, body []byte) ([]byte, bool) {
+		resource, name := itemOf(item)
+		var object struct{ Metadata struct{ Namespace string } }
+		if json.Unmarshal(body, &object) == nil && object.Metadata.Namespace == "tenant-os-a" {
+			return nil, false
+		}
+		switch resource, _, _ = strings.Cut(resource, "."); resource {
+		case "machinedeployments", "machinesets":
+			return nil, false
+		case "machines", "openstackmachines", "openstackservers":
+			return body, kept(name)
+		}
+		return body, true
+	})
+	cloud.Edit("servers", func(o openstacklab.Object) bool { return kept(o["name"].(string)) })
+	return w, cloud
+}
+
+// CAPO looks an image up by its name again after a restore, before it looks for the
+// server: without the image it takes over none that runs.
+func TestOpenStackImageOfRunningMachines(t *testing.T) {
+	t.Parallel()
+	w, cloud := wellOpenStack(t, openstacklab.Options{})
+	whole := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
+	whole.demand(t, cli.ExitOK)
+	if a := whole.report.Summary.Answer.Safe; a != code.Yes {
+		t.Errorf("of a cluster that is whole it says %s", a)
+	}
+	cloud.Endpoint("image", "https://glance.example:9292")
+	unread := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
+	if a := unread.report.Summary.Answer.Safe; a == code.Yes || !strings.Contains(unread.stderr, "--endpoint glance.example:9292=") {
+		t.Errorf("where images cannot be looked up it says %s\n%s", a, unread.stderr)
+	}
+	cloud.Endpoint("image", cloud.Image)
+	for _, image := range cloud.Objects("images") {
+		twin := maps.Clone(image)
+		twin["id"] = "11111111-2222-4333-8444-555555555555"
+		cloud.Add("images", twin)
+		break
+	}
+	several := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
+	if a := several.report.Summary.Answer.Safe; a == code.Yes || !strings.Contains(several.stderr, "there are several with the name") {
+		t.Errorf("with two images of one name it says %s\n%s", a, several.stderr)
+	}
+	cloud.Edit("images", func(openstacklab.Object) bool { return false })
+	o := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
+	o.demand(t, cli.ExitOK)
+	if a := o.report.Summary.Answer.Safe; a == code.Yes {
+		t.Errorf("without the image it says %s", a)
+	}
+	for _, m := range machinesOf(o.report.Clusters[0]) {
+		if m.Status != code.Healthy || m.Forecast.Outcome != code.Halted {
+			t.Errorf("%s is %s, %+v", m.Name, m.Status, m.Forecast)
+		}
+	}
+}
+
+// An image by its tags is looked up as CAPO does, one that is deactivated is found, and of
+// several none is taken.
+func TestOpenStackImageByTags(t *testing.T) {
+	t.Parallel()
+	w, cloud := wellOpenStack(t, openstacklab.Options{})
+	for _, resource := range []string{"openstackservers", "openstackmachines"} {
+		w.set(resource, "data-control-plane-", object{"filter": object{"tags": []any{"kube", "gold"}}}, "spec", "image")
+	}
+	tagged := func(status string, tags ...any) {
+		cloud.Edit("images", func(o openstacklab.Object) bool {
+			o["tags"], o["status"] = tags, status
+			return true
+		})
+	}
+	args := append(w.sources(), w.withOpenStackNodes()...)
+	for name, c := range map[string]struct {
+		prepare func()
+		want    code.Outcome
+		says    string
+	}{
+		"it is there": {func() { tagged("active", "gold", "kube", "x") }, code.Adopted, ""},
+		"deactivated": {func() { tagged("deactivated", "gold", "kube") }, code.Adopted, ""},
+		"a tag lacks": {func() { tagged("active", "gold") }, code.Halted, "image with tags kube, gold is gone"},
+		"several": {func() {
+			tagged("active", "gold", "kube")
+			twin := maps.Clone(cloud.Objects("images")[0])
+			twin["id"], twin["name"] = "11111111-2222-4333-8444-555555555555", "another"
+			cloud.Add("images", twin)
+		}, code.Halted, "too many images"},
+	} {
+		cloud.Edit("images", func(o openstacklab.Object) bool { return o["name"] != "another" })
+		c.prepare()
+		o := w.run(args...)
+		for _, m := range machinesOf(o.report.Clusters[0]) {
+			if m.Status != code.Healthy || m.Forecast.Outcome != c.want || !strings.Contains(m.Forecast.Message, c.says) {
+				t.Errorf("%s: %s is %s, %+v\n%s", name, m.Name, m.Status, m.Forecast, o.stderr)
+			}
+		}
+	}
+}
