@@ -120,7 +120,7 @@ var layers = []layer{
 	{
 		name:    "test support", // the product links none of it
 		has:     isTestSupport,
-		layers:  []string{"codes", "backup", "infra", "detector", "forecast", "report", "document", "formats", "plan", "terminal", "shell"},
+		layers:  []string{"codes", "backup", "infra", "detector", "forecast", "report", "document", "formats", "plan", "verification", "backup list", "terminal", "shell", "command line"},
 		foreign: []string{""},
 	},
 	{name: "process", has: at("cmd/drift-detector"), layers: []string{"command", "command line"}},

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"drift-detector/internal/cli"
+	"drift-detector/internal/runs"
 )
 
 // fileFlags are the arguments that name a file to read, each by a good run of its
@@ -87,17 +88,17 @@ func mayBe(argument, bad string) bool {
 // A file that is no good is wrong input for every argument that names one: exit status 2,
 // one line that names it, within seconds, and what was in --output is there still.
 func TestBadFiles(t *testing.T) {
-	w := fleet(t)
-	inventory, report := filepath.Join(w.dir, "inventory.json"), filepath.Join(w.dir, "good.json")
-	runProgram(t, slices.Concat([]string{"inventory", "-o", inventory}, w.sources(), w.reach())...).demand(t, cli.ExitOK)
-	runProgram(t, slices.Concat([]string{"detect", "-o", report, "--inventory", inventory}, w.sources())...).demand(t, cli.ExitOK)
-	runs := 0
+	w := runs.Fleet(t)
+	inventory, report := filepath.Join(w.Dir, "inventory.json"), filepath.Join(w.Dir, "good.json")
+	runs.Run(t, slices.Concat([]string{"inventory", "-o", inventory}, w.Sources(), w.Reach())...).Demand(t, cli.ExitOK)
+	runs.Run(t, slices.Concat([]string{"detect", "-o", report, "--inventory", inventory}, w.Sources())...).Demand(t, cli.ExitOK)
+	times := 0
 	for argument, line := range fileFlags {
 		for name, make := range badFiles {
 			if name == "unopened" && os.Getuid() == 0 || mayBe(argument, name) {
 				continue
 			}
-			runs++
+			times++
 			dir := t.TempDir()
 			file, out := filepath.Join(dir, "bad-file"), filepath.Join(dir, "out.json")
 			if err := errors.Join(make(file), os.WriteFile(out, []byte("before"), 0o600)); err != nil {
@@ -109,17 +110,17 @@ func TestBadFiles(t *testing.T) {
 			}
 			args := slices.Clone(line)
 			for i := range args {
-				args[i] = strings.NewReplacer("FILE", file, "BACKUP", w.backups[0], "INVENTORY", inventory, "REPORT", report, "OUT", out).Replace(args[i])
+				args[i] = strings.NewReplacer("FILE", file, "BACKUP", w.Backups[0], "INVENTORY", inventory, "REPORT", report, "OUT", out).Replace(args[i])
 			}
 			began := time.Now()
-			o := runProgram(t, args...)
+			o := runs.Run(t, args...)
 			stop()
 			if wrong := refused(o, file, out); wrong != "" || time.Since(began) > 20*time.Second {
-				t.Errorf("%s is %s: %s, exit status %d in %s\n%.600s", argument, name, wrong, o.code, time.Since(began), o.stderr)
+				t.Errorf("%s is %s: %s, exit status %d in %s\n%.600s", argument, name, wrong, o.Code, time.Since(began), o.Stderr)
 			}
 		}
 	}
-	t.Logf("%d runs", runs)
+	t.Logf("%d times", times)
 }
 
 // feeding lets whoever opens a FIFO read nothing, until it is stopped.
@@ -141,16 +142,16 @@ func feeding(file string) (stop func()) {
 }
 
 // refused says what is wrong with how a bad file was refused.
-func refused(o outcome, file, out string) string {
+func refused(o runs.Outcome, file, out string) string {
 	text, err := os.ReadFile(out)
-	switch lines := strings.Count(o.stderr, "\n"); {
-	case o.code != cli.ExitUsage:
+	switch lines := strings.Count(o.Stderr, "\n"); {
+	case o.Code != cli.ExitUsage:
 		return "it is not refused"
-	case lines != 1 || !strings.HasPrefix(o.stderr, "drift-detector: error: "):
+	case lines != 1 || !strings.HasPrefix(o.Stderr, "drift-detector: error: "):
 		return fmt.Sprintf("it is not refused in one line, but in %d", lines)
-	case !strings.Contains(o.stderr, filepath.Base(file)):
+	case !strings.Contains(o.Stderr, filepath.Base(file)):
 		return "the line does not name it"
-	case len(o.stderr) > 600:
+	case len(o.Stderr) > 600:
 		return "the line is too long"
 	case err != nil || !bytes.Equal(text, []byte("before")):
 		return "what was in the output is lost"
@@ -160,25 +161,25 @@ func refused(o outcome, file, out string) string {
 
 // What Windows adds to a text changes nothing.
 func TestFilesFromWindows(t *testing.T) {
-	w := fleet(t)
-	inventory, report := filepath.Join(w.dir, "inventory.json"), filepath.Join(w.dir, "good.json")
-	runProgram(t, slices.Concat([]string{"inventory", "-o", inventory}, w.sources(), w.reach())...).demand(t, cli.ExitOK)
-	runProgram(t, slices.Concat([]string{"detect", "-o", report, "--inventory", inventory}, w.sources())...).demand(t, cli.ExitOK)
-	rules := filepath.Join(w.dir, "rules.yaml")
-	w.ensure(os.WriteFile(rules, []byte("[]\n"), 0o600))
+	w := runs.Fleet(t)
+	inventory, report := filepath.Join(w.Dir, "inventory.json"), filepath.Join(w.Dir, "good.json")
+	runs.Run(t, slices.Concat([]string{"inventory", "-o", inventory}, w.Sources(), w.Reach())...).Demand(t, cli.ExitOK)
+	runs.Run(t, slices.Concat([]string{"detect", "-o", report, "--inventory", inventory}, w.Sources())...).Demand(t, cli.ExitOK)
+	rules := filepath.Join(w.Dir, "rules.yaml")
+	w.Ensure(os.WriteFile(rules, []byte("[]\n"), 0o600))
 	for _, bad := range []struct{ name, before, newline string }{{"CRLF", "", "\r\n"}, {"BOM", "\xef\xbb\xbf", "\n"}} {
 		for from, args := range map[string][]string{
-			report: {"render", "FILE"}, inventory: {"detect", "--backup", w.backups[0], "--inventory", "FILE", "-o", filepath.Join(w.dir, "o.json")},
-			w.creds: {"detect", "--backup", w.backups[0], "--credentials", "FILE", "--dry-run"},
+			report: {"render", "FILE"}, inventory: {"detect", "--backup", w.Backups[0], "--inventory", "FILE", "-o", filepath.Join(w.Dir, "o.json")},
+			w.Creds: {"detect", "--backup", w.Backups[0], "--credentials", "FILE", "--dry-run"},
 		} {
 			text, err := os.ReadFile(from)
-			w.ensure(err)
-			file := filepath.Join(w.dir, "windows")
-			w.ensure(os.WriteFile(file, []byte(bad.before+strings.ReplaceAll(string(text), "\n", bad.newline)), 0o600))
+			w.Ensure(err)
+			file := filepath.Join(w.Dir, "windows")
+			w.Ensure(os.WriteFile(file, []byte(bad.before+strings.ReplaceAll(string(text), "\n", bad.newline)), 0o600))
 			args = slices.Clone(args)
 			args[slices.Index(args, "FILE")] = file
-			if o := runProgram(t, args...); o.code != cli.ExitOK {
-				t.Errorf("%s with %s: exit status %d: %s", args, bad.name, o.code, o.stderr)
+			if o := runs.Run(t, args...); o.Code != cli.ExitOK {
+				t.Errorf("%s with %s: exit status %d: %s", args, bad.name, o.Code, o.Stderr)
 			}
 		}
 	}
@@ -210,10 +211,10 @@ func TestDeadlineWhileAFIFOIsSilent(t *testing.T) {
 				defer f.Close()
 			}
 			var stdout, stderr bytes.Buffer
-			s := &cli.Streams{Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
+			s := &cli.Streams{Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: runs.Clock}
 			ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 			defer stop()
-			code := Run(ctx, []string{"drift-detector", command, "--backup", file, "--deadline", "300ms"}, s)
+			code := runs.Program(ctx, []string{"drift-detector", command, "--backup", file, "--deadline", "300ms"}, s)
 			if code != cli.ExitUsage || !strings.Contains(stderr.String(), "the 300ms of --deadline are over") {
 				t.Errorf("%s, opened %v: exit status %d: %s", command, opened, code, &stderr)
 			}

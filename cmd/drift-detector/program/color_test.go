@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drift-detector/internal/cli"
+	"drift-detector/internal/runs"
 )
 
 // Colour can be forced where stdout is no terminal, and NO_COLOR wins.
@@ -23,8 +24,8 @@ func TestColourIsForced(t *testing.T) {
 		{map[string]string{"FORCE_COLOR": "1", "NO_COLOR": "1"}, false},
 	} {
 		var stdout, stderr bytes.Buffer
-		s := &cli.Streams{Stdout: &stdout, Stderr: &stderr, Getenv: func(name string) string { return c.env[name] }, Now: clock}
-		if code := Run(context.Background(), []string{"drift-detector", "check", "--backup", testdata + "fleet-data.tar.gz"}, s); code != cli.ExitOK {
+		s := &cli.Streams{Stdout: &stdout, Stderr: &stderr, Getenv: func(name string) string { return c.env[name] }, Now: runs.Clock}
+		if code := runs.Program(context.Background(), []string{"drift-detector", "check", "--backup", runs.Testdata + "fleet-data.tar.gz"}, s); code != cli.ExitOK {
 			t.Fatal(stderr.String())
 		}
 		if got := bytes.Contains(stdout.Bytes(), []byte("\x1b[")); got != c.want {

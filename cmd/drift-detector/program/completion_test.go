@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drift-detector/internal/cli"
+	"drift-detector/internal/runs"
 )
 
 // Tab offers the values of flags.
@@ -23,21 +24,21 @@ func TestCompletionOfValues(t *testing.T) {
 		"detect --output":                           "",
 		"render --status nothing --backup --format": "html json junit markdown prometheus slack teams text webhook screen",
 	} {
-		o := runProgram(t, append(strings.Fields(line), cli.CompletionFlag)...)
-		if got := strings.Join(strings.Fields(o.stdout), " "); got != want || o.stderr != "" {
-			t.Errorf("%s: %q, want %q; %s", line, got, want, o.stderr)
+		o := runs.Run(t, append(strings.Fields(line), cli.CompletionFlag)...)
+		if got := strings.Join(strings.Fields(o.Stdout), " "); got != want || o.Stderr != "" {
+			t.Errorf("%s: %q, want %q; %s", line, got, want, o.Stderr)
 		}
 	}
 	for _, c := range newProgram(&cli.Streams{}).App.Commands {
-		if cli.TakesValue(c, "format") && runProgram(t, c.Name, "--format", cli.CompletionFlag).stdout == "" {
+		if cli.TakesValue(c, "format") && runs.Run(t, c.Name, "--format", cli.CompletionFlag).Stdout == "" {
 			t.Errorf("the formats of %s are not known", c.Name)
 		}
 	}
-	codes := strings.Fields(runProgram(t, "explain", cli.CompletionFlag).stdout)
+	codes := strings.Fields(runs.Run(t, "explain", cli.CompletionFlag).Stdout)
 	if !slices.Contains(codes, "IdentityAbsent") || !slices.Contains(codes, "Ghost") || !slices.IsSorted(codes) {
 		t.Errorf("%d codes", len(codes))
 	}
-	fish := runProgram(t, "completion", "fish").stdout
+	fish := runs.Run(t, "completion", "fish").Stdout
 	for _, want := range []string{"'__fish_seen_subcommand_from detect' -f -l format -r -a '(__drift_detector_values)'", "explain' -f -a"} {
 		if !strings.Contains(fish, want) {
 			t.Errorf("fish does not ask: %s", want)

@@ -21,6 +21,7 @@ import (
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra/shell"
 	"drift-detector/infra/store/storetest"
+	"drift-detector/internal/runs"
 )
 
 // writeContainers runs the script command `containers FILE`: it writes a shell script
@@ -51,14 +52,14 @@ func startBucket(t *testing.T) func(*testscript.TestScript, bool, []string) {
 		}
 		body, err := os.ReadFile(ts.MkAbs(args[0]))
 		ts.Check(err)
-		b := &inBucket{Store: storetest.Start(t, false), t: t}
-		b.Now = clock
+		b := &runs.InBucket{Store: storetest.Start(t, false), T: t}
+		b.Now = runs.Clock
 		for i := range 12 {
 			phase, tarball := "Completed", body
 			if i == 11 {
 				phase, tarball = "InProgress", nil
 			}
-			b.put(fmt.Sprintf("nightly-%02d", i+1), "nightly", phase, backuptest.Written.Add(time.Duration(i)*time.Hour), tarball)
+			b.BackUp(fmt.Sprintf("nightly-%02d", i+1), "nightly", phase, backuptest.Written.Add(time.Duration(i)*time.Hour), tarball)
 		}
 		pushed := ts.MkAbs("pushed")
 		gateway := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -1,108 +1,16 @@
 package program
 
 import (
-	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/vmware/govmomi/simulator"
-	"github.com/vmware/govmomi/vim25/mo"
-	"github.com/vmware/govmomi/vim25/types"
-
 	"drift-detector/internal/cli"
-	"drift-detector/internal/lab"
+	"drift-detector/internal/runs"
 	"drift-detector/report/code"
 	"drift-detector/report/diff"
 )
-
-// savedVM is one VM of a saved vcenter-inventory-*.json.
-type savedVM struct {
-	Path, Name, Moref, BIOSUUID, InstanceUUID, PowerState string
-	Template                                              bool
-}
-
-func (s savedVM) vm() lab.VM {
-	return lab.VM{Path: s.Path, Name: s.Name, Ref: s.Moref, BIOSUUID: s.BIOSUUID, InstanceUUID: s.InstanceUUID, Template: s.Template, PowerState: s.PowerState}
-}
-
-// undrift takes the lab's vCenter back to what it was before the drift, VM by VM,
-// and demands that it is.
-func undrift(t *testing.T, v *lab.VCenter) {
-	t.Helper()
-	var saved []savedVM
-	readJSON(t, testdata+"vcenter-inventory-before.json", &saved)
-	before := map[string]lab.VM{}
-	for _, s := range saved {
-		before[s.Moref] = s.vm()
-	}
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, now := range v.VMs() {
-		then, there := before[now.Ref]
-		switch {
-		case !there:
-			must(v.Remove(now.Path))
-			continue
-		case now.Name != then.Name:
-			must(v.Rename(now.Path, then.Name))
-		case path.Dir(now.Path) != path.Dir(then.Path):
-			must(v.Move(now.Path, path.Dir(then.Path)))
-		case now.PowerState != then.PowerState:
-			must(v.SetPower(now.Path, then.PowerState == "poweredOn"))
-		}
-		delete(before, now.Ref)
-	}
-	for _, ref := range slices.Sorted(maps.Keys(before)) {
-		revive(t, v, before[ref])
-	}
-	var want []lab.VM
-	for _, s := range saved {
-		want = append(want, s.vm())
-	}
-	byRef := func(a, b lab.VM) int { return strings.Compare(a.Ref, b.Ref) }
-	got := v.VMs()
-	slices.SortFunc(got, byRef)
-	slices.SortFunc(want, byRef)
-	if !slices.Equal(got, want) {
-		t.Fatalf("the vCenter before the drift is\n%v, want\n%v", got, want)
-	}
-}
-
-// revive puts a VM that is gone back in its folder, under the managed object id
-// that it had. All else of its record is that of a VM beside it.
-func revive(t *testing.T, v *lab.VCenter, then lab.VM) {
-	t.Helper()
-	registry := v.Service.Context.Map
-	var duplicate *simulator.VirtualMachine
-	for _, vm := range v.VMs() {
-		if path.Dir(vm.Path) == path.Dir(then.Path) && !vm.Template {
-			duplicate = registry.Get(types.ManagedObjectReference{Type: "VirtualMachine", Value: vm.Ref}).(*simulator.VirtualMachine)
-		}
-	}
-	if duplicate == nil {
-		t.Fatalf("no VM is left in %s to make %s like", path.Dir(then.Path), then.Name)
-	}
-	vm := &simulator.VirtualMachine{VirtualMachine: duplicate.VirtualMachine}
-	config := *duplicate.Config
-	config.Name, config.Uuid, config.InstanceUuid = then.Name, then.BIOSUUID, then.InstanceUUID
-	config.Files.VmPathName = fmt.Sprintf("[LocalDS_0] %s/%s.vmx", then.Name, then.Name)
-	config.ExtraConfig = nil // host names in it are of the duplicate
-	vm.Config, vm.Name = &config, then.Name
-	vm.Self.Value = then.Ref
-	vm.Summary.Vm = &vm.Self
-	vm.Summary.Config.Name, vm.Summary.Config.Uuid, vm.Summary.Config.InstanceUuid = then.Name, then.BIOSUUID, then.InstanceUUID
-	vm.Runtime.PowerState = types.VirtualMachinePowerState(then.PowerState)
-	folder := registry.Get(*duplicate.Parent).(*simulator.Folder)
-	registry.PutEntity(mo.Entity(folder), vm)
-	registry.AddReference(v.Service.Context, folder, &folder.ChildEntity, vm.Self)
-}
 
 // labTruth is testdata/truth.json: what really happened.
 type labTruth struct {
@@ -123,19 +31,19 @@ var warningOf = map[string]string{
 // after it, and demands exactly what really happened to machines and VMs.
 func TestDiffOfTheLab(t *testing.T) {
 	t.Parallel()
-	w := fleet(t)
-	after := w.detect("--skip-access-apiserver")
-	after.demand(t, cli.ExitOK)
-	undrift(t, w.vcenter)
-	before := w.detect("--skip-access-apiserver")
-	before.demand(t, cli.ExitOK)
-	d, err := diff.New(before.report, after.report)
+	w := runs.Fleet(t)
+	after := w.Detect("--skip-access-apiserver")
+	after.Demand(t, cli.ExitOK)
+	runs.Undrift(t, w.VCenter)
+	before := w.Detect("--skip-access-apiserver")
+	before.Demand(t, cli.ExitOK)
+	d, err := diff.New(before.Report, after.Report)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var truth labTruth
-	readJSON(t, testdata+"truth.json", &truth)
-	wantMachines, wantVMs, wantClusters := truth.differences(t, readOracle(t, testdata+"verdicts.json"))
+	runs.ReadJSON(t, runs.Testdata+"truth.json", &truth)
+	wantMachines, wantVMs, wantClusters := truth.differences(t, runs.ReadOracle(t, runs.Testdata+"verdicts.json"))
 
 	equal(t, "machines", linesOf(d.Machines), wantMachines)
 	equal(t, "VMs", linesOf(d.InfraMachines), wantVMs)
@@ -156,7 +64,7 @@ func TestDiffOfTheLab(t *testing.T) {
 
 // differences returns the lines that the truth makes of machines, of VMs to confirm,
 // and of clusters.
-func (truth labTruth) differences(t *testing.T, o oracle) (machines, vms, clusters []string) {
+func (truth labTruth) differences(t *testing.T, o runs.Oracle) (machines, vms, clusters []string) {
 	t.Helper()
 	touched := map[string]bool{}
 	for _, m := range truth.Machines {
@@ -176,8 +84,8 @@ func (truth labTruth) differences(t *testing.T, o oracle) (machines, vms, cluste
 		}
 	}
 	then := map[string]bool{}
-	var saved []savedVM
-	readJSON(t, testdata+"vcenter-inventory-before.json", &saved)
+	var saved []runs.SavedVM
+	runs.ReadJSON(t, runs.Testdata+"vcenter-inventory-before.json", &saved)
 	for _, s := range saved {
 		then[s.Path+s.BIOSUUID] = true
 	}

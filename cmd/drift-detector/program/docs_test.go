@@ -12,6 +12,7 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/internal/cli"
+	"drift-detector/internal/runs"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of docs again")
@@ -112,14 +113,14 @@ func TestHelpAndDocsNameTheSame(t *testing.T) {
 	}
 	app := newProgram(&cli.Streams{}).App
 	for _, c := range app.Commands {
-		help := runProgram(t, "help", c.Name)
-		help.demand(t, cli.ExitOK)
+		help := runs.Run(t, "help", c.Name)
+		help.Demand(t, cli.ExitOK)
 		_, section, ok := strings.Cut(string(page), "\n## "+c.Name+"\n")
 		if !ok {
 			t.Errorf("docs/commands.md has no section %s", c.Name)
 		}
 		section, _, _ = strings.Cut(section, "\n## ")
-		for line := range strings.Lines(help.stdout) {
+		for line := range strings.Lines(help.Stdout) {
 			if !strings.HasPrefix(line, "   -") {
 				continue
 			}
@@ -138,7 +139,7 @@ func TestHelpAndDocsNameTheSame(t *testing.T) {
 		for _, f := range c.Flags {
 			name := f.Names()[0]
 			word := cmp.Or(elsewhere(c.Name, name), "--"+name+" ")
-			if name != "help" && !strings.Contains(help.stdout, word) {
+			if name != "help" && !strings.Contains(help.Stdout, word) {
 				t.Errorf("the help of %s lacks %s", c.Name, word)
 			}
 		}

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"drift-detector/internal/cli"
+	"drift-detector/internal/runs"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/build/buildtest"
@@ -109,17 +110,17 @@ func ruleCode(node ast.Node) string {
 }
 
 func TestExplain(t *testing.T) {
-	all := runProgram(t, "explain")
-	all.demand(t, cli.ExitOK)
+	all := runs.Run(t, "explain")
+	all.Demand(t, cli.ExitOK)
 	var rows []struct {
 		Code, Kind, Meaning, Happens, Why, Do string
 		Kinds, Phases                         []string
 	}
-	if err := json.Unmarshal([]byte(runProgram(t, "explain", "--format", "json").stdout), &rows); err != nil || len(rows) < 150 {
+	if err := json.Unmarshal([]byte(runs.Run(t, "explain", "--format", "json").Stdout), &rows); err != nil || len(rows) < 150 {
 		t.Fatalf("%d codes: %v", len(rows), err)
 	}
 	for _, r := range rows {
-		if !strings.Contains(all.stdout, "\n   "+r.Code+" ") {
+		if !strings.Contains(all.Stdout, "\n   "+r.Code+" ") {
 			t.Errorf("%s is not listed", r.Code)
 		}
 		for _, text := range []string{r.Happens, r.Why, r.Do} {
@@ -142,10 +143,10 @@ func TestExplain(t *testing.T) {
 			}
 		}
 	}
-	runProgram(t, "explain", "--format", "pdf").demand(t, cli.ExitUsage)
-	hostile := runProgram(t, "explain", "x\x1b[31m\ny")
-	if hostile.code != cli.ExitUsage || strings.Contains(hostile.stderr, "\x1b") {
-		t.Errorf("%q", hostile.stderr)
+	runs.Run(t, "explain", "--format", "pdf").Demand(t, cli.ExitUsage)
+	hostile := runs.Run(t, "explain", "x\x1b[31m\ny")
+	if hostile.Code != cli.ExitUsage || strings.Contains(hostile.Stderr, "\x1b") {
+		t.Errorf("%q", hostile.Stderr)
 	}
 }
 
@@ -153,8 +154,8 @@ func TestExplain(t *testing.T) {
 // about what a code is said of.
 func TestPhasesAreWhereTheStepsAre(t *testing.T) {
 	t.Parallel()
-	for name, w := range map[string]*world{"fleet": fleet(t), "restored": restored(t)} {
-		r := w.detect().report
+	for name, w := range map[string]*runs.World{"fleet": runs.Fleet(t), "restored": runs.Restored(t)} {
+		r := w.Detect().Report
 		f := &explainedReport{"report.json", r, planOf(r)}
 		phases := map[string]string{}
 		for _, row := range f.plan.Rows() {
@@ -214,11 +215,11 @@ func TestANewReasonIsOneRow(t *testing.T) {
 	for _, c := range []struct{ in, want, got string }{
 		{"the schema", `"ProxyGone": "Answer, withWork: The proxy of the cluster is gone."`, string(report.Schema())},
 		{"the page of codes", "### ProxyGone\n\nAnswer, withWork: The proxy of the cluster is gone.", codesPage()},
-		{"explain", "What to do      Create the proxy.\nIn the plan     drift-detector plan report.json --phase after", runProgram(t, "explain", "ProxyGone").stdout},
-		{"the screen", "ProxyGone", runProgram(t, "render", "--format", "screen", file).stdout},
-		{"the screen", "no proxy in front of it", runProgram(t, "render", "--format", "screen", file).stdout},
-		{"the plan", "Create the proxy first.", runProgram(t, "plan", file).stdout},
-		{"explain of the report", object + "   step", runProgram(t, "explain", "ProxyGone", file).stdout},
+		{"explain", "What to do      Create the proxy.\nIn the plan     drift-detector plan report.json --phase after", runs.Run(t, "explain", "ProxyGone").Stdout},
+		{"the screen", "ProxyGone", runs.Run(t, "render", "--format", "screen", file).Stdout},
+		{"the screen", "no proxy in front of it", runs.Run(t, "render", "--format", "screen", file).Stdout},
+		{"the plan", "Create the proxy first.", runs.Run(t, "plan", file).Stdout},
+		{"explain of the report", object + "   step", runs.Run(t, "explain", "ProxyGone", file).Stdout},
 	} {
 		if !strings.Contains(c.got, c.want) {
 			t.Errorf("%s does not say %q:\n%s", c.in, c.want, c.got)
@@ -228,17 +229,17 @@ func TestANewReasonIsOneRow(t *testing.T) {
 
 // What a real report holds is explained: the codes of the lab's.
 func TestCodesOfAReportAreExplained(t *testing.T) {
-	o := fleet(t).detect()
+	o := runs.Fleet(t).Detect()
 	var known []string
 	for _, c := range allCodes() {
 		known = append(known, string(c.Code))
 	}
 	var used []string
-	for _, c := range o.report.Checks {
+	for _, c := range o.Report.Checks {
 		used = append(used, string(c.Code))
 	}
-	for i := range o.report.Clusters {
-		for _, set := range o.report.Clusters[i].Sets() {
+	for i := range o.Report.Clusters {
+		for _, set := range o.Report.Clusters[i].Sets() {
 			for _, m := range set.Machines {
 				used = append(used, string(m.Reason), string(m.Status))
 				if m.Forecast != nil {
@@ -274,18 +275,18 @@ func TestCodesSayWhatIsTheirOwn(t *testing.T) {
 // list of what to do has, in the four fleets.
 func TestExplainOfAReport(t *testing.T) {
 	line := regexp.MustCompile(`(?m)^ {16}(\S.*?)(?:   steps? ([0-9., and()]+))?$`)
-	for name, serve := range fourFleets {
+	for name, serve := range runs.FourFleets {
 		o := serve(t)
 		file := filepath.Join(t.TempDir(), "report.json")
-		if err := os.WriteFile(file, o.json, 0o600); err != nil {
+		if err := os.WriteFile(file, o.JSON, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		steps := 0
-		for i := range o.report.ToDo {
-			todo := &o.report.ToDo[i]
-			explained := runProgram(t, "explain", string(todo.Code), file)
-			explained.demand(t, cli.ExitOK)
-			_, listed, _ := strings.Cut(explained.stdout, "\nIn the report")
+		for i := range o.Report.ToDo {
+			todo := &o.Report.ToDo[i]
+			explained := runs.Run(t, "explain", string(todo.Code), file)
+			explained.Demand(t, cli.ExitOK)
+			_, listed, _ := strings.Cut(explained.Stdout, "\nIn the report")
 			listed = regexp.MustCompile(`/\n {16}(\S)`).ReplaceAllString(listed, "/$1")  // names
 			listed = regexp.MustCompile(`\n {18}(\S)`).ReplaceAllString(listed, "   $1") // and their steps
 			found := map[string][]string{}
@@ -300,7 +301,7 @@ func TestExplainOfAReport(t *testing.T) {
 			for _, object := range objects {
 				labels, there := found[object]
 				if !there {
-					t.Errorf("%s: explain %s does not list %s:\n%s", name, todo.Code, object, explained.stdout)
+					t.Errorf("%s: explain %s does not list %s:\n%s", name, todo.Code, object, explained.Stdout)
 				}
 				for _, l := range labels {
 					l, _, _ = strings.Cut(l, ".")
@@ -311,7 +312,7 @@ func TestExplainOfAReport(t *testing.T) {
 			}
 			for _, n := range todo.Steps {
 				if steps++; !slices.Contains(numbers, n) {
-					t.Errorf("%s: explain %s has no step %d of %v, but %v:\n%s", name, todo.Code, n, todo.Steps, numbers, explained.stdout)
+					t.Errorf("%s: explain %s has no step %d of %v, but %v:\n%s", name, todo.Code, n, todo.Steps, numbers, explained.Stdout)
 				}
 			}
 		}
@@ -324,9 +325,9 @@ func TestExplainOfAReport(t *testing.T) {
 // What explain says of any code, alone and of a report, is no wider than a terminal.
 func TestExplainFitsATerminal(t *testing.T) {
 	t.Parallel()
-	w := fleet(t)
-	w.detect()
-	found, err := readFound(filepath.Join(w.dir, "report.json"))
+	w := runs.Fleet(t)
+	w.Detect()
+	found, err := readFound(filepath.Join(w.Dir, "report.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,6 @@
 package program
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,36 +8,9 @@ import (
 	"testing"
 
 	"drift-detector/internal/cli"
+	"drift-detector/internal/runs"
 	"drift-detector/report"
 )
-
-// secretEdited makes a world whose Secret of that name has other data.
-func (w *world) secretEdited(name string, edit func(data map[string]string)) {
-	w.edited("secret-"+name, func(item string, body []byte) ([]byte, bool) {
-		if resource, of := itemOf(item); resource != "secrets" || of != name {
-			return body, true
-		}
-		var o map[string]any
-		if err := json.Unmarshal(body, &o); err != nil {
-			w.t.Fatal(err)
-		}
-		data := map[string]string{}
-		for key, value := range o["data"].(map[string]any) {
-			text, err := base64.StdEncoding.DecodeString(value.(string))
-			if err != nil {
-				w.t.Fatal(err)
-			}
-			data[key] = string(text)
-		}
-		edit(data)
-		o["data"] = map[string]any{}
-		for key, value := range data {
-			o["data"].(map[string]any)[key] = base64.StdEncoding.EncodeToString([]byte(value))
-		}
-		body, err := json.Marshal(o)
-		return body, err == nil
-	})
-}
 
 // filesIn returns the names of the files of a folder, which are all for their owner alone.
 func filesIn(t *testing.T, folder string) (names []string) {
@@ -61,34 +32,34 @@ func filesIn(t *testing.T, folder string) (names []string) {
 // stderr says which file is a credential, and from where.
 func TestExtractedKubeconfigsWork(t *testing.T) {
 	t.Parallel()
-	w := fleet(t)
-	out := filepath.Join(w.dir, "kubeconfigs")
-	extract := append([]string{"extract", "kubeconfigs", "-o", out}, w.sources()...)
-	o := runProgram(t, extract...)
-	o.demand(t, cli.ExitOK)
+	w := runs.Fleet(t)
+	out := filepath.Join(w.Dir, "kubeconfigs")
+	extract := append([]string{"extract", "kubeconfigs", "-o", out}, w.Sources()...)
+	o := runs.Run(t, extract...)
+	o.Demand(t, cli.ExitOK)
 	files := filesIn(t, out)
-	if len(files) != 5 || !slices.Contains(files, "tenant-alpha.alpha-prod.kubeconfig") || o.stdout != "" {
-		t.Fatalf("%v\n%s", files, o.stdout)
+	if len(files) != 5 || !slices.Contains(files, "tenant-alpha.alpha-prod.kubeconfig") || o.Stdout != "" {
+		t.Fatalf("%v\n%s", files, o.Stdout)
 	}
 	for _, says := range []string{"tenant-alpha.alpha-prod.kubeconfig: a credential, keep it as one", "from Secret tenant-alpha/alpha-prod-kubeconfig", "export KUBECONFIG="} {
-		if !strings.Contains(o.stderr, says) {
-			t.Errorf("no %q in\n%s", says, o.stderr)
+		if !strings.Contains(o.Stderr, says) {
+			t.Errorf("no %q in\n%s", says, o.Stderr)
 		}
 	}
 	// The operator gives the file to a run in which the backup's own kubeconfig is of no use.
-	w.secretEdited("alpha-prod-kubeconfig", func(data map[string]string) {
+	w.SecretEdited("alpha-prod-kubeconfig", func(data map[string]string) {
 		data["value"] = strings.Replace(data["value"], "users:", "users: []\nothers:", 1)
 	})
-	creds := filepath.Join(w.dir, "with.yaml")
-	text := string(mustRead(t, w.creds)) + "- endpoint: \"" + clusterOf(t, w.detect().report, "alpha-prod").Endpoint + "\"\n  kubeconfig: " + filepath.Join(out, "tenant-alpha.alpha-prod.kubeconfig") + "\n"
+	creds := filepath.Join(w.Dir, "with.yaml")
+	text := string(runs.MustRead(t, w.Creds)) + "- endpoint: \"" + runs.ClusterOf(t, w.Detect().Report, "alpha-prod").Endpoint + "\"\n  kubeconfig: " + filepath.Join(out, "tenant-alpha.alpha-prod.kubeconfig") + "\n"
 	if err := os.WriteFile(creds, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if state := clusterOf(t, w.detect().report, "alpha-prod").Nodes.State; state == report.NodesRead {
+	if state := runs.ClusterOf(t, w.Detect().Report, "alpha-prod").Nodes.State; state == report.NodesRead {
 		t.Fatalf("without it the Nodes are %s", state)
 	}
-	w.creds = creds
-	if c := clusterOf(t, w.detect().report, "alpha-prod"); c.Nodes.State != report.NodesRead {
+	w.Creds = creds
+	if c := runs.ClusterOf(t, w.Detect().Report, "alpha-prod"); c.Nodes.State != report.NodesRead {
 		t.Errorf("with it the Nodes are %s", c.Nodes.State)
 	}
 	// What is there stays, and nothing else is written.
@@ -98,40 +69,40 @@ func TestExtractedKubeconfigsWork(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	before := mustRead(t, left)
-	o = runProgram(t, extract...)
-	o.demand(t, cli.ExitUsage)
-	if !strings.Contains(o.stderr, left+" is there already, and nothing was written") || len(filesIn(t, out)) != 1 || string(mustRead(t, left)) != string(before) {
-		t.Errorf("%s\n%v", o.stderr, filesIn(t, out))
+	before := runs.MustRead(t, left)
+	o = runs.Run(t, extract...)
+	o.Demand(t, cli.ExitUsage)
+	if !strings.Contains(o.Stderr, left+" is there already, and nothing was written") || len(filesIn(t, out)) != 1 || string(runs.MustRead(t, left)) != string(before) {
+		t.Errorf("%s\n%v", o.Stderr, filesIn(t, out))
 	}
-	runProgram(t, append(extract, "--force")...).demand(t, cli.ExitOK)
+	runs.Run(t, append(extract, "--force")...).Demand(t, cli.ExitOK)
 }
 
 // A kubeconfig of a backup that would run, open or trust something is not written, and of
 // others only what leads to the server.
 func TestExtractWritesNothingThatActs(t *testing.T) {
 	t.Parallel()
-	w := fleet(t)
-	w.secretEdited("alpha-prod-kubeconfig", func(data map[string]string) {
+	w := runs.Fleet(t)
+	w.SecretEdited("alpha-prod-kubeconfig", func(data map[string]string) {
 		data["value"] = strings.Replace(data["value"], "  user:\n", "  user:\n    exec: {apiVersion: client.authentication.k8s.io/v1, command: touch, args: [MARKexec]}\n", 1)
 	})
-	w.secretEdited("beta-prod-kubeconfig", func(data map[string]string) {
+	w.SecretEdited("beta-prod-kubeconfig", func(data map[string]string) {
 		data["value"] = strings.Replace(data["value"], "    server:", "    proxy-url: http://MARKproxy:1\n    insecure-skip-tls-verify: true\n    server:", 1) + "extensions: [{name: MARKextension}]\n"
 	})
-	out := filepath.Join(w.dir, "out")
-	o := runProgram(t, append([]string{"extract", "kubeconfigs", "-o", out}, w.sources()...)...)
-	o.demand(t, cli.ExitIncomplete)
+	out := filepath.Join(w.Dir, "out")
+	o := runs.Run(t, append([]string{"extract", "kubeconfigs", "-o", out}, w.Sources()...)...)
+	o.Demand(t, cli.ExitIncomplete)
 	files := filesIn(t, out)
-	if len(files) != 4 || slices.Contains(files, "tenant-alpha.alpha-prod.kubeconfig") || !strings.Contains(o.stderr, "its user needs an exec plugin") {
-		t.Errorf("%v\n%s", files, o.stderr)
+	if len(files) != 4 || slices.Contains(files, "tenant-alpha.alpha-prod.kubeconfig") || !strings.Contains(o.Stderr, "its user needs an exec plugin") {
+		t.Errorf("%v\n%s", files, o.Stderr)
 	}
 	for _, f := range files {
-		if text := string(mustRead(t, filepath.Join(out, f))); strings.Contains(text, "MARK") || strings.Contains(text, "insecure") {
+		if text := string(runs.MustRead(t, filepath.Join(out, f))); strings.Contains(text, "MARK") || strings.Contains(text, "insecure") {
 			t.Errorf("%s:\n%s", f, text)
 		}
 	}
-	if !strings.Contains(o.stderr, "proxy-url") || !strings.Contains(o.stderr, "insecure-skip-tls-verify") {
-		t.Errorf("what is left out is not said:\n%s", o.stderr)
+	if !strings.Contains(o.Stderr, "proxy-url") || !strings.Contains(o.Stderr, "insecure-skip-tls-verify") {
+		t.Errorf("what is left out is not said:\n%s", o.Stderr)
 	}
 }
 
@@ -139,25 +110,25 @@ func TestExtractWritesNothingThatActs(t *testing.T) {
 // would be seen.
 func TestExtractedSecretsStayInTheirFolder(t *testing.T) {
 	t.Parallel()
-	w := fleet(t)
-	w.secretEdited("alpha-prod-kubeconfig", func(data map[string]string) {
+	w := runs.Fleet(t)
+	w.SecretEdited("alpha-prod-kubeconfig", func(data map[string]string) {
 		data["../../escaped"], data[".."], data["a\x1b[31m/b"], data["A\x1b[31m/b"] = "MARK1", "MARK2", "MARK3", "MARK4"
 	})
-	out := filepath.Join(w.dir, "out", "in")
+	out := filepath.Join(w.Dir, "out", "in")
 	if err := os.MkdirAll(out, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	extract := append([]string{"extract", "secret", "tenant-alpha/alpha-prod-kubeconfig", "-o", out}, w.sources()...)
-	o := runProgram(t, extract...)
-	o.demand(t, cli.ExitOK)
+	extract := append([]string{"extract", "secret", "tenant-alpha/alpha-prod-kubeconfig", "-o", out}, w.Sources()...)
+	o := runs.Run(t, extract...)
+	o.Demand(t, cli.ExitOK)
 	if files := filesIn(t, out); len(files) != 5 {
 		t.Errorf("%q", files)
 	}
 	if above, _ := os.ReadDir(filepath.Dir(out)); len(above) != 1 {
 		t.Errorf("%v", above)
 	}
-	if strings.Contains(o.stderr+o.stdout, "MARK") || strings.Contains(o.stderr, "\x1b") {
-		t.Errorf("%q", o.stderr)
+	if strings.Contains(o.Stderr+o.Stdout, "MARK") || strings.Contains(o.Stderr, "\x1b") {
+		t.Errorf("%q", o.Stderr)
 	}
 	value := filepath.Join(out, "tenant-alpha.alpha-prod-kubeconfig.value")
 	if err := os.Remove(value); err != nil {
@@ -166,15 +137,15 @@ func TestExtractedSecretsStayInTheirFolder(t *testing.T) {
 	if err := os.Symlink("/dev/null", value); err != nil {
 		t.Fatal(err)
 	}
-	o = runProgram(t, append(extract, "--force")...)
-	o.demand(t, cli.ExitUsage)
-	if !strings.Contains(o.stderr, "no regular file") {
-		t.Error(o.stderr)
+	o = runs.Run(t, append(extract, "--force")...)
+	o.Demand(t, cli.ExitUsage)
+	if !strings.Contains(o.Stderr, "no regular file") {
+		t.Error(o.Stderr)
 	}
-	o = runProgram(t, append([]string{"extract", "secret", "tenant-alpha/none", "-o", out}, w.sources()...)...)
-	o.demand(t, cli.ExitUsage)
-	if !strings.Contains(o.stderr, "Secret tenant-alpha/none is not in the backup") {
-		t.Error(o.stderr)
+	o = runs.Run(t, append([]string{"extract", "secret", "tenant-alpha/none", "-o", out}, w.Sources()...)...)
+	o.Demand(t, cli.ExitUsage)
+	if !strings.Contains(o.Stderr, "Secret tenant-alpha/none is not in the backup") {
+		t.Error(o.Stderr)
 	}
 }
 
@@ -183,26 +154,26 @@ func TestExtractedSecretsStayInTheirFolder(t *testing.T) {
 // the others are written.
 func TestManifestsSayWhenAndWhatVersion(t *testing.T) {
 	t.Parallel()
-	w := fleet(t)
-	out := filepath.Join(w.dir, "manifests")
-	o := runProgram(t, append([]string{"extract", "manifests", "-o", out}, w.sources()...)...)
-	o.demand(t, cli.ExitOK)
-	text := string(mustRead(t, filepath.Join(out, "VSphereClusterIdentity.vcenter-shared.yaml")))
+	w := runs.Fleet(t)
+	out := filepath.Join(w.Dir, "manifests")
+	o := runs.Run(t, append([]string{"extract", "manifests", "-o", out}, w.Sources()...)...)
+	o.Demand(t, cli.ExitOK)
+	text := string(runs.MustRead(t, filepath.Join(out, "VSphereClusterIdentity.vcenter-shared.yaml")))
 	for _, want := range []string{"apiVersion: infrastructure.cluster.x-k8s.io/v1beta2\n", "secretName: vcenter-shared-creds\n", "kubernetes.io/metadata.name: tenant-beta\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 	for _, want := range []string{"VSphereClusterIdentity vcenter-shared: after the restore, once its Secret is there: kubectl apply -f ", "AWSClusterControllerIdentity default: after the restore, before its cluster is unpaused: kubectl apply -f "} {
-		if !strings.Contains(o.stderr, want) {
-			t.Errorf("no %q in\n%s", want, o.stderr)
+		if !strings.Contains(o.Stderr, want) {
+			t.Errorf("no %q in\n%s", want, o.Stderr)
 		}
 	}
-	w.set("vsphereclusters", "beta-prod", "Not A Name", "spec", "identityRef", "name")
-	o = runProgram(t, append([]string{"extract", "manifests", "-o", out, "--force"}, w.sources()...)...)
-	o.demand(t, cli.ExitIncomplete)
-	if !strings.Contains(o.stderr, `VSphereClusterIdentity "Not A Name" of tenant-beta/beta-prod: no object can have that name`) || !strings.Contains(o.stderr, "1 manifest is not written; the others are") {
-		t.Error(o.stderr)
+	w.Set("vsphereclusters", "beta-prod", "Not A Name", "spec", "identityRef", "name")
+	o = runs.Run(t, append([]string{"extract", "manifests", "-o", out, "--force"}, w.Sources()...)...)
+	o.Demand(t, cli.ExitIncomplete)
+	if !strings.Contains(o.Stderr, `VSphereClusterIdentity "Not A Name" of tenant-beta/beta-prod: no object can have that name`) || !strings.Contains(o.Stderr, "1 manifest is not written; the others are") {
+		t.Error(o.Stderr)
 	}
 }
 
@@ -218,11 +189,11 @@ func TestExtractMisuse(t *testing.T) {
 		"extract kubeconfigs --backup x -o /dev/stdout":  "a secret is not written to a terminal",
 		"extract kubeconfigs none --backup " + fleetFile: "none: the backup holds no such cluster; it holds tenant-alpha/alpha-dev",
 	} {
-		o := runProgram(t, strings.Fields(line)...)
-		if o.code != cli.ExitUsage || !strings.Contains(o.stderr, want) || o.stdout != "" {
-			t.Errorf("%s: status %d, %s", line, o.code, o.stderr)
+		o := runs.Run(t, strings.Fields(line)...)
+		if o.Code != cli.ExitUsage || !strings.Contains(o.Stderr, want) || o.Stdout != "" {
+			t.Errorf("%s: status %d, %s", line, o.Code, o.Stderr)
 		}
 	}
 }
 
-const fleetFile = testdata + "fleet-data.tar.gz"
+const fleetFile = runs.Testdata + "fleet-data.tar.gz"

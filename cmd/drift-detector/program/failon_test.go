@@ -82,7 +82,7 @@ func TestWhatFailsIsTheSameEverywhere(t *testing.T) {
 		"action.yml": "default: " + kinds + "\n", "deploy/cronjob.yaml": "--fail-on=stale-backup," + kinds, "deploy/job-indexed.yaml": "--fail-on=stale-backup," + kinds,
 		"docs/ci.md": "`" + kinds + "` is what the action and the manifests use", "README.md": "`--fail-on " + kinds + "`",
 	} {
-		data, err := os.ReadFile(filepath.Join("..", "..", file))
+		data, err := os.ReadFile(filepath.Join("../../..", file))
 		if err != nil {
 			t.Fatal(err)
 		}

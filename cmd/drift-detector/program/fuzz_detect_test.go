@@ -14,6 +14,7 @@ import (
 	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/internal/mutate"
+	"drift-detector/internal/runs"
 	"drift-detector/report"
 )
 
@@ -29,7 +30,7 @@ func FuzzDetect(f *testing.F) {
 	}
 	var items []item // of two tenants, and those of no namespace, in their classic copies
 	ofOthers := regexp.MustCompile(`/namespaces/([^t]|tenant-[^ag]|tenant-alpha)|-preferredversion/`)
-	backuptest.Rewrite(f, testdata+"fleet-data.tar.gz", func(path string, body []byte) ([]byte, bool) {
+	backuptest.Rewrite(f, runs.Testdata+"fleet-data.tar.gz", func(path string, body []byte) ([]byte, bool) {
 		if strings.HasSuffix(path, ".json") && !ofOthers.MatchString(path) {
 			items = append(items, item{path, body})
 		}
@@ -70,19 +71,19 @@ func FuzzDetect(f *testing.F) {
 
 // saveInventory lists the lab once; the backup is decided against it many times.
 func saveInventory(f *testing.F, dir, file string) {
-	v, err := lab.StartVCenter(lab.VCenterOptions{Archive: testdata + "vcenter-after.tar.gz"})
+	v, err := lab.StartVCenter(lab.VCenterOptions{Archive: runs.Testdata + "vcenter-after.tar.gz"})
 	if err != nil {
 		f.Fatal(err)
 	}
 	defer v.Close()
-	if _, err := labEC2(); err != nil {
+	if _, err := runs.LabEC2(); err != nil {
 		f.Fatal(err)
 	}
 	credentials, err := v.WriteCredentials(dir)
 	if err != nil {
 		f.Fatal(err)
 	}
-	code, said := runQuietly(f, "inventory", "--backup", testdata+"fleet-data.tar.gz", "--skip-access-apiserver", "--aws-ambient",
+	code, said := runQuietly(f, "inventory", "--backup", runs.Testdata+"fleet-data.tar.gz", "--skip-access-apiserver", "--aws-ambient",
 		"--endpoint", v.Reroute(), "--credentials", credentials, "-o", file)
 	if code != cli.ExitOK {
 		f.Fatalf("status %d\n%s", code, said)
@@ -94,8 +95,8 @@ func runQuietly(t testing.TB, args ...string) (cli.ExitCode, string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
-	s := &cli.Streams{Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
-	code := Run(ctx, append([]string{"drift-detector"}, args...), s)
+	s := &cli.Streams{Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: runs.Clock}
+	code := runs.Program(ctx, append([]string{"drift-detector"}, args...), s)
 	if ctx.Err() != nil {
 		t.Fatalf("%q takes more than a minute", args)
 	}

@@ -11,15 +11,16 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/internal/cli"
+	"drift-detector/internal/runs"
 )
 
 // Help is one screen: 40 lines of 80 columns, without variables of the environment.
 func TestHelpFitsOneScreen(t *testing.T) {
-	pages := map[string]string{"": runProgram(t, "help").stdout, "--help": runProgram(t, "--help").stdout}
+	pages := map[string]string{"": runs.Run(t, "help").Stdout, "--help": runs.Run(t, "--help").Stdout}
 	for _, c := range newProgram(&cli.Streams{}).App.Commands {
-		pages[c.Name] = runProgram(t, "help", c.Name).stdout
+		pages[c.Name] = runs.Run(t, "help", c.Name).Stdout
 		for _, line := range [][]string{{"--help"}, {"report.json", "-h"}, {"--help", "report.json"}} {
-			if flag := runProgram(t, append([]string{c.Name}, line...)...).stdout; c.Name != "help" && flag != pages[c.Name] {
+			if flag := runs.Run(t, append([]string{c.Name}, line...)...).Stdout; c.Name != "help" && flag != pages[c.Name] {
 				t.Errorf("%s %v is not help %s:\n%s", c.Name, line, c.Name, flag)
 			}
 		}
@@ -58,7 +59,7 @@ func TestHelpFitsOneScreen(t *testing.T) {
 func TestDeadlineIsForAllThatIsRead(t *testing.T) {
 	for _, c := range newProgram(&cli.Streams{}).App.Commands {
 		reads := slices.Contains([]string{"detect", "check", "releases", "backups", "inventory", "extract", "verify"}, c.Name)
-		if has := strings.Contains(runProgram(t, "help", c.Name).stdout, "\n   --deadline TIME "); has != reads {
+		if has := strings.Contains(runs.Run(t, "help", c.Name).Stdout, "\n   --deadline TIME "); has != reads {
 			t.Errorf("help %s has --deadline: %t", c.Name, has)
 		}
 		if has := slices.ContainsFunc(c.Flags, func(f urfave.Flag) bool { return slices.Contains(f.Names(), "deadline") }); has != reads {
@@ -88,38 +89,23 @@ func TestDidYouMean(t *testing.T) {
 		"detect s3://b/x":       `unexpected argument "s3://b/x": put --backup before it`,
 		"detect stray":          `unexpected argument "stray"` + "\n",
 	} {
-		o := runProgram(t, strings.Fields(line)...)
-		if o.code != cli.ExitUsage || o.stdout != "" || !strings.Contains(o.stderr, want) || strings.Contains(o.stderr, "secret") {
-			t.Errorf("%s: status %d, %q, want %q", line, o.code, o.stderr, want)
+		o := runs.Run(t, strings.Fields(line)...)
+		if o.Code != cli.ExitUsage || o.Stdout != "" || !strings.Contains(o.Stderr, want) || strings.Contains(o.Stderr, "secret") {
+			t.Errorf("%s: status %d, %q, want %q", line, o.Code, o.Stderr, want)
 		}
 	}
 }
 
 func TestVersion(t *testing.T) {
-	text, flag := runProgram(t, "version"), runProgram(t, "--version")
-	if text.code != cli.ExitOK || text.stdout != flag.stdout || !strings.HasPrefix(text.stdout, "drift-detector ") {
-		t.Errorf("version %q, --version %q", text.stdout, flag.stdout)
+	text, flag := runs.Run(t, "version"), runs.Run(t, "--version")
+	if text.Code != cli.ExitOK || text.Stdout != flag.Stdout || !strings.HasPrefix(text.Stdout, "drift-detector ") {
+		t.Errorf("version %q, --version %q", text.Stdout, flag.Stdout)
 	}
 	var doc map[string]string
-	if err := json.Unmarshal([]byte(runProgram(t, "version", "--format", "json").stdout), &doc); err != nil || doc["version"] != version || doc["commit"] != commit {
+	if err := json.Unmarshal([]byte(runs.Run(t, "version", "--format", "json").Stdout), &doc); err != nil || doc["version"] != version || doc["commit"] != commit {
 		t.Errorf("%v: %v", doc, err)
 	}
-	runProgram(t, "version", "--format", "yaml").demand(t, cli.ExitUsage)
-}
-
-// declared complains when the command of a line ended with a status that its help does
-// not have. All tests that run the program go through it.
-func declared(t *testing.T, args []string, code cli.ExitCode) {
-	t.Helper()
-	for _, a := range args {
-		if !slices.Contains(cli.CommandNames(newProgram(&cli.Streams{}).App), a) {
-			continue
-		}
-		if !slices.ContainsFunc(statusesOf(a), func(s cli.Status) bool { return s.Code == code }) {
-			t.Errorf("%s ends with status %d, which its help does not have", a, code)
-		}
-		return
-	}
+	runs.Run(t, "version", "--format", "yaml").Demand(t, cli.ExitUsage)
 }
 
 // What the docs say of commands that end 3, or never.
@@ -146,7 +132,7 @@ func TestStatusesAreThoseOfTheDocs(t *testing.T) {
 // mislead when taken for the whole ends with 3.
 func TestStatusesOfAnIncompleteReport(t *testing.T) {
 	var doc map[string]any
-	if err := json.Unmarshal(fleet(t).detect().json, &doc); err != nil {
+	if err := json.Unmarshal(runs.Fleet(t).Detect().JSON, &doc); err != nil {
 		t.Fatal(err)
 	}
 	doc["summary"].(map[string]any)["complete"] = false
@@ -165,8 +151,8 @@ func TestStatusesOfAnIncompleteReport(t *testing.T) {
 		"render REPORT": cli.ExitOK, "render REPORT --format junit": cli.ExitOK, "ignore REPORT --status ghost --reason r -o REPORT.yaml --output REPORT.rules": cli.ExitOK,
 		"plan REPORT": cli.ExitIncomplete, "diff REPORT REPORT": cli.ExitIncomplete,
 	} {
-		if o := runProgram(t, strings.Fields(strings.ReplaceAll(line, "REPORT", path))...); o.code != want {
-			t.Errorf("%s: status %d, want %d: %s", line, o.code, want, o.stderr)
+		if o := runs.Run(t, strings.Fields(strings.ReplaceAll(line, "REPORT", path))...); o.Code != want {
+			t.Errorf("%s: status %d, want %d: %s", line, o.Code, want, o.Stderr)
 		}
 	}
 	one, _ := os.ReadFile(path + ".yaml")

@@ -12,18 +12,19 @@ import (
 
 	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
+	"drift-detector/internal/runs"
 )
 
 // Ctrl-C while an API server hangs: exit status 130, the report that was there
 // stays as it was, and no file is left behind.
 func TestInterrupted(t *testing.T) {
-	w := fleet(t)
-	n, err := lab.StartAPIServers(w.backups[0], testdata+"nodes", lab.FaultOf{Cluster: "alpha-prod", Fault: lab.Hang})
+	w := runs.Fleet(t)
+	n, err := lab.StartAPIServers(w.Backups[0], runs.Testdata+"nodes", lab.FaultOf{Cluster: "alpha-prod", Fault: lab.Hang})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Close)
-	w.nodes = n
+	w.Nodes = n
 	folder := t.TempDir()
 	file := filepath.Join(folder, "report.json")
 	if err := os.WriteFile(file, []byte("before"), 0o600); err != nil {
@@ -32,9 +33,9 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer time.AfterFunc(time.Second, cancel).Stop()
 	var stdout, stderr bytes.Buffer
-	s := &cli.Streams{Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
-	code := Run(ctx, slices.Concat([]string{"drift-detector", "detect", "-o", file, "--quiet"}, w.sources(), w.reach()), s)
-	if got := errorLines(stderr.String()); code != cli.ExitInterrupted || len(got) != 2 || got[0] != "drift-detector: error: interrupted; nothing was written" {
+	s := &cli.Streams{Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: runs.Clock}
+	code := runs.Program(ctx, slices.Concat([]string{"drift-detector", "detect", "-o", file, "--quiet"}, w.Sources(), w.Reach()), s)
+	if got := runs.ErrorLines(stderr.String()); code != cli.ExitInterrupted || len(got) != 2 || got[0] != "drift-detector: error: interrupted; nothing was written" {
 		t.Errorf("exit status %d, %q", code, got)
 	}
 	if data, err := os.ReadFile(file); err != nil || string(data) != "before" {
@@ -60,12 +61,12 @@ func (w stuck) Write(b []byte) (int, error) {
 
 // interruptWhileWriting returns a detect that is interrupted once it writes to stdout, which takes
 // it until then. It returns the exit status and stderr.
-func interruptWhileWriting(t *testing.T, until <-chan struct{}, w *world, args ...string) (cli.ExitCode, string) {
+func interruptWhileWriting(t *testing.T, until <-chan struct{}, w *runs.World, args ...string) (cli.ExitCode, string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var stderr bytes.Buffer
-	s := &cli.Streams{Stdout: stuck{cancel, until}, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
-	code := Run(ctx, slices.Concat([]string{"drift-detector", "detect"}, args, w.sources(), w.reach()), s)
+	s := &cli.Streams{Stdout: stuck{cancel, until}, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: runs.Clock}
+	code := runs.Program(ctx, slices.Concat([]string{"drift-detector", "detect"}, args, w.Sources(), w.Reach()), s)
 	return code, stderr.String()
 }
 
@@ -73,7 +74,7 @@ func interruptWhileWriting(t *testing.T, until <-chan struct{}, w *world, args .
 // was written, and a run that ends by itself keeps its verdict.
 func TestInterruptedWhilePrinting(t *testing.T) {
 	t.Parallel()
-	w := fleet(t)
+	w := runs.Fleet(t)
 	gone := make(chan struct{})
 	close(gone)
 	for _, c := range []struct {
@@ -103,7 +104,7 @@ func TestInterruptedWhilePrinting(t *testing.T) {
 // that nothing was written.
 func TestInterruptedWhileWritingToStdout(t *testing.T) {
 	t.Parallel()
-	w := fleet(t)
+	w := runs.Fleet(t)
 	gone := make(chan struct{})
 	close(gone)
 	for _, c := range []struct {
@@ -124,22 +125,22 @@ func TestInterruptedWhileWritingToStdout(t *testing.T) {
 // which flag gives more time.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
-	w := fleet(t)
-	before := w.detect()
-	n, err := lab.StartAPIServers(w.backups[0], testdata+"nodes", lab.FaultOf{Cluster: "alpha-prod", Fault: lab.Hang})
+	w := runs.Fleet(t)
+	before := w.Detect()
+	n, err := lab.StartAPIServers(w.Backups[0], runs.Testdata+"nodes", lab.FaultOf{Cluster: "alpha-prod", Fault: lab.Hang})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Close)
-	w.nodes = n
+	w.Nodes = n
 	begun := time.Now()
-	o := w.detect("--deadline", "5s", "--namespace", "tenant-alpha")
+	o := w.Detect("--deadline", "5s", "--namespace", "tenant-alpha")
 	if took := time.Since(begun); took > 15*time.Second {
 		t.Errorf("it took %s", took)
 	}
-	o.demand(t, cli.ExitIncomplete)
-	noWorse(t, before.report, o.report)
-	if !strings.Contains(string(o.json), "the 5s of --deadline are over") {
-		t.Errorf("the report does not name the flag:\n%s", o.stderr)
+	o.Demand(t, cli.ExitIncomplete)
+	runs.NoWorse(t, before.Report, o.Report)
+	if !strings.Contains(string(o.JSON), "the 5s of --deadline are over") {
+		t.Errorf("the report does not name the flag:\n%s", o.Stderr)
 	}
 }

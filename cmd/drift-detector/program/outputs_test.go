@@ -9,22 +9,23 @@ import (
 	"testing"
 
 	"drift-detector/internal/cli"
+	"drift-detector/internal/runs"
 )
 
 // savedReport returns the report of a well cluster, and an inventory to make it again from.
-func savedReport(t *testing.T) (w *world, saved, inventory string) {
+func savedReport(t *testing.T) (w *runs.World, saved, inventory string) {
 	t.Helper()
-	w = well(t)
-	saved, inventory = filepath.Join(w.dir, "saved.json"), filepath.Join(w.dir, "inventory.json")
-	runProgram(t, append(append([]string{"inventory", "-o", inventory}, w.sources()...), w.reach()...)...).demand(t, cli.ExitOK)
-	runProgram(t, append([]string{"detect", "--inventory", inventory, "-o", saved}, w.sources()...)...).demand(t, cli.ExitOK)
+	w = runs.Well(t)
+	saved, inventory = filepath.Join(w.Dir, "saved.json"), filepath.Join(w.Dir, "inventory.json")
+	runs.Run(t, append(append([]string{"inventory", "-o", inventory}, w.Sources()...), w.Reach()...)...).Demand(t, cli.ExitOK)
+	runs.Run(t, append([]string{"detect", "--inventory", inventory, "-o", saved}, w.Sources()...)...).Demand(t, cli.ExitOK)
 	return w, saved, inventory
 }
 
 func TestOutputsTakeTheirFormatsFromTheirExtensions(t *testing.T) {
 	t.Parallel()
 	w, saved, inventory := savedReport(t)
-	file := func(name string) string { return filepath.Join(w.dir, name) }
+	file := func(name string) string { return filepath.Join(w.Dir, name) }
 	beginnings := map[string]string{
 		"r.json": "{", "r.html": "<!DOCTYPE html>", "r.md": "## ", "r.txt": "Safe to restore?", "r.xml": "<?xml", "r.prom": "# ",
 		"p.md": "# ", "p.sh": "#!", "d.json": "{", "c.json": "{", "c.txt": "",
@@ -32,18 +33,18 @@ func TestOutputsTakeTheirFormatsFromTheirExtensions(t *testing.T) {
 	}
 	run := func(args ...string) {
 		t.Helper()
-		if o := runProgram(t, args...); o.code != cli.ExitOK || o.stdout != "" || strings.Contains(o.stderr, "by its extension") {
-			t.Fatalf("%v: exit status %d\n%s\n%s", args, o.code, o.stderr, o.stdout)
+		if o := runs.Run(t, args...); o.Code != cli.ExitOK || o.Stdout != "" || strings.Contains(o.Stderr, "by its extension") {
+			t.Fatalf("%v: exit status %d\n%s\n%s", args, o.Code, o.Stderr, o.Stdout)
 		}
 	}
-	run(append([]string{"detect", "--quiet", "--inventory", inventory, "-o", file("r.json"), "-o", file("r.html"), "-o", file("r.prom")}, w.sources()...)...)
+	run(append([]string{"detect", "--quiet", "--inventory", inventory, "-o", file("r.json"), "-o", file("r.html"), "-o", file("r.prom")}, w.Sources()...)...)
 	run("render", saved, "-o", file("r.md"), "-o", file("r.txt"), "-o", file("r.xml"))
 	run("plan", saved, "-o", file("p.md"), "-o", file("p.sh"))
 	run("diff", saved, saved, "-o", file("d.json"))
-	run(append([]string{"check", "-o", file("c.json"), "-o", file("c.txt")}, w.sources()...)...)
+	run(append([]string{"check", "-o", file("c.json"), "-o", file("c.txt")}, w.Sources()...)...)
 	run("render", saved, "-o", file("both.html"), "--output", file("both.MD"))
 	run("render", saved, "-o", file(".hidden"))
-	run(append([]string{"inventory", "--quiet", "-o", file("i.json"), "-o", file("i.saved")}, append(w.sources(), w.reach()...)...)...)
+	run(append([]string{"inventory", "--quiet", "-o", file("i.json"), "-o", file("i.saved")}, append(w.Sources(), w.Reach()...)...)...)
 	if err := os.Symlink("there.html", file("link.html")); err != nil {
 		t.Fatal(err)
 	}
@@ -63,10 +64,10 @@ func TestOutputsTakeTheirFormatsFromTheirExtensions(t *testing.T) {
 		}
 	}
 	run("render", saved, "-o", file("named.txt"), "--format", "screen")
-	o := runProgram(t, "render", saved, "-o", file("named.json"), "--format", "text")
-	o.demand(t, cli.ExitOK)
-	if want := "warning: " + file("named.json") + " is written as text, as --format says: by its extension it would be json\n"; !strings.Contains(o.stderr, want) {
-		t.Errorf("no %q in\n%s", want, o.stderr)
+	o := runs.Run(t, "render", saved, "-o", file("named.json"), "--format", "text")
+	o.Demand(t, cli.ExitOK)
+	if want := "warning: " + file("named.json") + " is written as text, as --format says: by its extension it would be json\n"; !strings.Contains(o.Stderr, want) {
+		t.Errorf("no %q in\n%s", want, o.Stderr)
 	}
 	if data, err := os.ReadFile(file("named.json")); err != nil || !strings.HasPrefix(string(data), "Safe to restore?") {
 		t.Errorf("--format does not win for a single output: %v, %.20q", err, data)
@@ -133,9 +134,9 @@ func TestBadOutputsWriteNothing(t *testing.T) {
 		if slices.Contains([]string{"detect", "check", "inventory"}, args[0]) {
 			args = slices.Insert(slices.Clone(args), 1, "--backup", file("none.tar.gz"))
 		}
-		o := runProgram(t, args...)
-		if o.code != cli.ExitUsage || o.stdout != "" || !strings.Contains(o.stderr, c.says) {
-			t.Errorf("%v: exit status %d, want %q in\n%s%s", args, o.code, c.says, o.stderr, o.stdout)
+		o := runs.Run(t, args...)
+		if o.Code != cli.ExitUsage || o.Stdout != "" || !strings.Contains(o.Stderr, c.says) {
+			t.Errorf("%v: exit status %d, want %q in\n%s%s", args, o.Code, c.says, o.Stderr, o.Stdout)
 		}
 		if left, _ := os.ReadDir(dir); len(left) != 1 {
 			t.Errorf("%v: %v are left", args, left)
@@ -145,11 +146,11 @@ func TestBadOutputsWriteNothing(t *testing.T) {
 
 // What the library prints and what a dry run does fail like every other output: with a line, and status 2.
 func TestHelpVersionAndDryRunThatCannotBeWritten(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"--version"}, {}, {"help"}, {"help", "detect"}, {"detect", "--help"}, {"version"}, {"version", "--format", "json"}, {"explain"}, {"schema"}, {"detect", "--backup", testdata + "fleet-data.tar.gz", "--dry-run"}} {
+	for _, args := range [][]string{{"--help"}, {"--version"}, {}, {"help"}, {"help", "detect"}, {"detect", "--help"}, {"version"}, {"version", "--format", "json"}, {"explain"}, {"schema"}, {"detect", "--backup", runs.Testdata + "fleet-data.tar.gz", "--dry-run"}} {
 		var stderr strings.Builder
 		s := cli.Process()
 		s.Stdout, s.Stderr = full{}, &stderr
-		if code := Run(t.Context(), append([]string{"drift-detector"}, args...), s); code != cli.ExitUsage || !strings.Contains(stderr.String(), "no space left") {
+		if code := runs.Program(t.Context(), append([]string{"drift-detector"}, args...), s); code != cli.ExitUsage || !strings.Contains(stderr.String(), "no space left") {
 			t.Errorf("%v: exit status %d\n%s", args, code, stderr.String())
 		}
 	}

@@ -10,17 +10,18 @@ import (
 	"time"
 
 	"drift-detector/internal/cli"
+	"drift-detector/internal/runs"
 	"drift-detector/report/screen"
 )
 
 // The picture that the README shows is what detect prints of the lab on a terminal of 80 columns.
 func TestDocumentedPicture(t *testing.T) {
 	t.Parallel()
-	o := fleet(t).detect()
-	o.demand(t, cli.ExitOK)
-	o.report.GeneratedAt = time.Date(2026, 11, 28, 8, 0, 0, 0, time.UTC) // which says how old the backup is
+	o := runs.Fleet(t).Detect()
+	o.Demand(t, cli.ExitOK)
+	o.Report.GeneratedAt = time.Date(2026, 11, 28, 8, 0, 0, 0, time.UTC) // which says how old the backup is
 	var printed strings.Builder
-	if err := screen.Write(&printed, o.report, screen.Options{Color: true, Report: "report.json"}); err != nil {
+	if err := screen.Write(&printed, o.Report, screen.Options{Color: true, Report: "report.json"}); err != nil {
 		t.Fatal(err)
 	}
 	want, file := picture(printed.String(), 80), "../../../docs/screen.svg"
@@ -32,7 +33,7 @@ func TestDocumentedPicture(t *testing.T) {
 	if got, err := os.ReadFile(file); err != nil || string(got) != want {
 		t.Errorf("docs/screen.svg is not the screen of the lab (%v): make update", err)
 	}
-	if !strings.Contains(readme(t), "](docs/screen.svg)") {
+	if !strings.Contains(runs.Readme(t), "](docs/screen.svg)") {
 		t.Error("the README does not show docs/screen.svg")
 	}
 }

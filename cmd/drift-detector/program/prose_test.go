@@ -14,6 +14,7 @@ import (
 
 	"drift-detector/infra/all"
 	"drift-detector/internal/lab/openstacklab"
+	"drift-detector/internal/runs"
 	"drift-detector/report"
 	"drift-detector/report/diff"
 	"drift-detector/report/formats"
@@ -209,29 +210,29 @@ func written(t *testing.T, r, other *report.Report) map[string]string {
 // No form of a report reads its sentences: with other words in all of them, each form has
 // the same lines, steps, numbers, order and codes.
 func TestNothingReadsSentences(t *testing.T) {
-	for name, run := range map[string]func(t *testing.T) outcome{
-		"lab":            func(t *testing.T) outcome { return fleet(t).detect() },
-		"without Nodes":  func(t *testing.T) outcome { return fleet(t).detect("--skip-access-apiserver") },
-		"restored fleet": func(t *testing.T) outcome { return restored(t).detect() },
-		"CAPA": func(t *testing.T) outcome {
-			w, _ := capaFleet(t)
-			return w.detectAWS()
+	for name, run := range map[string]func(t *testing.T) runs.Outcome{
+		"lab":            func(t *testing.T) runs.Outcome { return runs.Fleet(t).Detect() },
+		"without Nodes":  func(t *testing.T) runs.Outcome { return runs.Fleet(t).Detect("--skip-access-apiserver") },
+		"restored fleet": func(t *testing.T) runs.Outcome { return runs.Restored(t).Detect() },
+		"CAPA": func(t *testing.T) runs.Outcome {
+			w, _ := runs.CAPAFleet(t)
+			return w.DetectAWS()
 		},
-		"CAPO": func(t *testing.T) outcome {
-			w, _ := openstackFleet(t, openstacklab.Options{})
-			return w.run(slices.Concat(w.sources(), w.withOpenStackNodes())...)
+		"CAPO": func(t *testing.T) runs.Outcome {
+			w, _ := runs.OpenStackFleet(t, openstacklab.Options{})
+			return w.Run(slices.Concat(w.Sources(), w.WithOpenStackNodes())...)
 		},
-		"nothing answers": func(t *testing.T) outcome {
-			w := fleet(t)
-			w.vcenter.Close()
-			return w.detect()
+		"nothing answers": func(t *testing.T) runs.Outcome {
+			w := runs.Fleet(t)
+			w.VCenter.Close()
+			return w.Detect()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := run(t)
-			forms := written(t, o.report, rewording{}.of(t, o.json))
+			forms := written(t, o.Report, rewording{}.of(t, o.JSON))
 			for _, w := range []rewording{{}, {own: true}} {
-				other := written(t, w.of(t, o.json), o.report)
+				other := written(t, w.of(t, o.JSON), o.Report)
 				for _, form := range slices.Sorted(maps.Keys(forms)) {
 					// The text shows machines once of which the same is said, but for their own names.
 					if form == "text" != w.own {

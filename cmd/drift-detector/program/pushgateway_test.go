@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"drift-detector/internal/cli"
+	"drift-detector/internal/runs"
 )
 
 // What a run pushes to a real Pushgateway, a real Prometheus scrapes with honor_labels, and each
@@ -34,11 +35,11 @@ func TestPushedMetricsFillTheDashboard(t *testing.T) {
 	}
 	query := listening(t, prometheus, "--web.listen-address=", "--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "data"))
 
-	w := fleet(t)
+	w := runs.Fleet(t)
 	to := []string{"detect", "--quiet", "-o", filepath.Join(dir, "report.json"), "--push", "http://" + push + "/metrics/job/drift-detector/instance/eu%2Fmgmt"}
-	args := slices.Concat(to, w.sources(), w.reach())
-	if o := runProgram(t, args...); o.code != cli.ExitOK || strings.Contains(o.stderr, "push") {
-		t.Fatalf("exit status %d\n%s", o.code, o.stderr)
+	args := slices.Concat(to, w.Sources(), w.Reach())
+	if o := runs.Run(t, args...); o.Code != cli.ExitOK || strings.Contains(o.Stderr, "push") {
+		t.Fatalf("exit status %d\n%s", o.Code, o.Stderr)
 	}
 	data, err := os.ReadFile("../../../deploy/chart/grafana-dashboard.json")
 	if err != nil {
@@ -66,8 +67,8 @@ func TestPushedMetricsFillTheDashboard(t *testing.T) {
 	if asked < 10 {
 		t.Errorf("%d expressions", asked)
 	}
-	if o := runProgram(t, append(to, "--backup", filepath.Join(dir, "missing.tar.gz"))...); o.code != cli.ExitUsage || strings.Contains(o.stderr, "push") {
-		t.Fatalf("exit status %d\n%s", o.code, o.stderr)
+	if o := runs.Run(t, append(to, "--backup", filepath.Join(dir, "missing.tar.gz"))...); o.Code != cli.ExitUsage || strings.Contains(o.Stderr, "push") {
+		t.Fatalf("exit status %d\n%s", o.Code, o.Stderr)
 	}
 	failed := `drift_detector_run_failed{instance="eu/mgmt"} == 1 and on (job, instance) drift_detector_report_timestamp_seconds`
 	if !becomes(func() bool { return series(t, query, failed) > 0 }) {

@@ -13,24 +13,16 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"drift-detector/internal/cli"
+	"drift-detector/internal/runs"
 )
-
-func readme(t *testing.T) string {
-	t.Helper()
-	data, err := os.ReadFile("../../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
 
 // Every command of the README works: those of the clone as they are, once `make demo`
 // has written its report; those for one's own backup on a folder of an object store,
 // with the lab in place of the servers that are named in it. A target of make exists.
 func TestReadmeCommandsWork(t *testing.T) {
-	w := fleet(t)
-	w.detect().demand(t, cli.ExitOK)
-	root, err := filepath.Abs(testdata)
+	w := runs.Fleet(t)
+	w.Detect().Demand(t, cli.ExitOK)
+	root, err := filepath.Abs(runs.Testdata)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,12 +30,12 @@ func TestReadmeCommandsWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := regexp.MustCompile("(?s)\n```\n(.*?)```").FindAllStringSubmatch(readme(t), -1)
-	_, kubeconfig := management(t, w.backups[0])
-	bucket := newBucket(t)
+	blocks := regexp.MustCompile("(?s)\n```\n(.*?)```").FindAllStringSubmatch(runs.Readme(t), -1)
+	_, kubeconfig := runs.Management(t, w.Backups[0])
+	bucket := runs.NewBucket(t)
 	bucket.PutFolder(t, "velero", "mgmt-cluster-1/", filepath.Join(root, "bucket/mgmt-cluster-1"))
 	stored := strings.NewReplacer("s3://BUCKET", "s3://velero", "PREFIX", "mgmt-cluster-1", "NAME", "mgmt-full", "PROFILE", "dr")
-	t.Chdir(w.dir)
+	t.Chdir(w.Dir)
 	for name, target := range map[string]string{"testdata": root, "mgmt.yaml": kubeconfig[1], "NAME": filepath.Join(root, "bucket/mgmt-cluster-1/backups/mgmt-full")} {
 		if err := os.Symlink(target, name); err != nil {
 			t.Fatal(err)
@@ -67,10 +59,10 @@ func TestReadmeCommandsWork(t *testing.T) {
 				}
 				lists := args[0] == "backups" && !slices.Contains(args, "--compare") || slices.Contains([]string{"check", "releases", "permissions"}, args[0]) // of the infrastructure nothing
 				if words[0] == "drift-detector" && !slices.Contains(args, "--inventory") && !lists {
-					args = append(args, w.reach()...)
+					args = append(args, w.Reach()...)
 				}
-				if o := runProgram(t, args...); o.code != cli.ExitOK {
-					t.Errorf("%s: exit status %d\n%s", strings.TrimSpace(line), o.code, o.stderr)
+				if o := runs.Run(t, args...); o.Code != cli.ExitOK {
+					t.Errorf("%s: exit status %d\n%s", strings.TrimSpace(line), o.Code, o.Stderr)
 				}
 				ran++
 			}
@@ -84,35 +76,35 @@ func TestReadmeCommandsWork(t *testing.T) {
 // What the README shows below a command is what it prints, cut: on the lab's
 // backup, its report, and a report on the fleet before it drifted.
 func TestReadmeShowsRealOutputOfItsCommands(t *testing.T) {
-	examples := regexp.MustCompile("(?s)```\n\\$ drift-detector ([^\n]*)\n(.*?)```").FindAllStringSubmatch(readme(t), -1)
+	examples := regexp.MustCompile("(?s)```\n\\$ drift-detector ([^\n]*)\n(.*?)```").FindAllStringSubmatch(runs.Readme(t), -1)
 	if len(examples) < 3 {
 		t.Fatalf("the README shows %d commands with their output", len(examples))
 	}
-	w := fleet(t)
-	after := w.detect()
-	after.demand(t, cli.ExitOK)
-	undrift(t, w.vcenter)
-	before := w.detect()
-	before.demand(t, cli.ExitOK)
-	data, err := os.ReadFile(testdata + "fleet-data.tar.gz")
+	w := runs.Fleet(t)
+	after := w.Detect()
+	after.Demand(t, cli.ExitOK)
+	runs.Undrift(t, w.VCenter)
+	before := w.Detect()
+	before.Demand(t, cli.ExitOK)
+	data, err := os.ReadFile(runs.Testdata + "fleet-data.tar.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
-	shop, err := os.ReadFile(shopBackup)
+	shop, err := os.ReadFile(runs.ShopBackup)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string][]byte{"mgmt-data.tar.gz": data, "shop-data.tar.gz": shop, "report.json": after.json, "yesterday.json": before.json} {
-		if err := os.WriteFile(filepath.Join(w.dir, name), content, 0o600); err != nil {
+	for name, content := range map[string][]byte{"mgmt-data.tar.gz": data, "shop-data.tar.gz": shop, "report.json": after.JSON, "yesterday.json": before.JSON} {
+		if err := os.WriteFile(filepath.Join(w.Dir, name), content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	t.Chdir(w.dir)
+	t.Chdir(w.Dir)
 	evening := func() time.Time { return time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC) } // of the day of the backup
 	for _, e := range examples {
-		o := runAt(t, evening, strings.Fields(e[1])...)
-		o.demand(t, cli.ExitOK)
-		rest, shown := o.stdout, 0
+		o := runs.RunAt(t, evening, strings.Fields(e[1])...)
+		o.Demand(t, cli.ExitOK)
+		rest, shown := o.Stdout, 0
 		for line := range strings.Lines(e[2]) {
 			if line == "…\n" || line == "\n" {
 				continue

@@ -6,74 +6,22 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"drift-detector/internal/cli"
+	"drift-detector/internal/runs"
 	"drift-detector/report"
 	"drift-detector/report/code"
 	"drift-detector/report/plan"
-	"drift-detector/report/ready"
-	"drift-detector/report/schematest"
 )
-
-// Of the lab's report: the list says what is open, in 24 rows and as JSON, and the old management
-// cluster is recognised.
-func TestReadyOfTheLab(t *testing.T) {
-	w := fleet(t)
-	saved := filepath.Join(w.dir, "ready-report.json")
-	o := w.detect()
-	if err := os.WriteFile(saved, o.json, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	uid := o.report.Backups[0].KubeSystemUID
-	old := `{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"` + uid + `"}}]}`
-	none := `{"kind":"ClusterList","apiVersion":"cluster.x-k8s.io/v1beta2","metadata":{},"items":[]}` + strings.Replace(old, uid, "another", 1)
-	valid := schematest.Strict(t, ready.Schema())
-	for _, c := range []struct {
-		name, stdin string
-		args        []string
-		want        cli.ExitCode
-		first, says string
-	}{
-		{"the old management cluster", old, nil, cli.ExitFailOn, "not yet: ", "this is the OLD management cluster: stop"},
-		{"nothing", "", nil, cli.ExitFailOn, "not yet: ", "not looked at"},
-		{"what is open", none, nil, cli.ExitFailOn, "not yet: ", "Next: drift-detector plan " + saved + " --step "},
-		{"a step that is none", none, []string{"--done", "99"}, cli.ExitUsage, "", `--done "99": of this report it takes `},
-		{"a word that is of no use", "error: You must be logged in", []string{"--done", "releases"}, cli.ExitFailOn, "not yet: ", "(12 not looked at)"},
-		{"an empty word", none, []string{"--done="}, cli.ExitUsage, "", "--done is empty"},
-		{"no file of confirmations", none, []string{"--confirmations", filepath.Join(w.dir, "no.yaml")}, cli.ExitUsage, "", "no.yaml"},
-	} {
-		runs := func(more ...string) (cli.ExitCode, string, string) {
-			var stdout, stderr bytes.Buffer
-			s := &cli.Streams{Stdin: strings.NewReader(c.stdin), Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
-			args := append(append([]string{"ready", saved}, c.args...), more...)
-			code := Run(t.Context(), append([]string{"drift-detector"}, args...), s)
-			declared(t, args, code)
-			return code, stdout.String(), stderr.String()
-		}
-		got, stdout, stderr := runs()
-		if got != c.want || !strings.HasPrefix(stdout, c.first) || !strings.Contains(strings.Join(strings.Fields(stdout+stderr), " "), strings.Join(strings.Fields(c.says), " ")) || strings.Count(stdout, "\n") > 24 {
-			t.Errorf("%s: status %d\n%s%s", c.name, got, stdout, stderr)
-		}
-		if c.want == cli.ExitUsage {
-			continue
-		}
-		_, doc, _ := runs("--format", "json")
-		var d ready.Document
-		if err := valid([]byte(doc)); err != nil || json.Unmarshal([]byte(doc), &d) != nil || d.Result != ready.NotYet || d.Open == 0 {
-			t.Errorf("%s: %v\n%s", c.name, err, doc)
-		}
-	}
-}
 
 // A report with nothing left that the plan does not resolve is go once all of the new cluster was
 // seen, and no go as long as it was not.
 func TestReadyIsGo(t *testing.T) {
-	w := fleet(t)
-	r := w.detect().report
+	w := runs.Fleet(t)
+	r := w.Detect().Report
 	r.Summary.AnswerByPlan.Safe, r.Summary.AnswerByPlan.Reasons = code.Yes, nil
 	r.Summary.Answer.Reasons = slices.DeleteFunc(r.Summary.Answer.Reasons, func(a report.AnswerReason) bool { return a.Code != code.PoolScaledBack })
 	for i := range r.Scopes {
@@ -91,7 +39,7 @@ func TestReadyIsGo(t *testing.T) {
 	}
 	changed := *r
 	changed.InfraMachines = changed.InfraMachines[1:]
-	saved := filepath.Join(w.dir, "go.json")
+	saved := filepath.Join(w.Dir, "go.json")
 	for path, r := range map[string]*report.Report{saved: r, saved + ".changed": &changed} {
 		var doc bytes.Buffer
 		if err := report.JSON(&doc, r); err != nil {
@@ -143,7 +91,7 @@ func TestReadyIsGo(t *testing.T) {
 		{"the report is changed", seen, steps, cli.ExitUsage, ""},
 	} {
 		var stdout, stderr bytes.Buffer
-		s := &cli.Streams{Stdin: strings.NewReader(c.stdin), Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
+		s := &cli.Streams{Stdin: strings.NewReader(c.stdin), Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: runs.Clock}
 		args := []string{"ready", saved}
 		if c.code == cli.ExitUsage {
 			args[1] += ".changed"
@@ -151,42 +99,9 @@ func TestReadyIsGo(t *testing.T) {
 		for _, step := range c.done {
 			args = append(args, "--done", step)
 		}
-		got := Run(t.Context(), append([]string{"drift-detector"}, args...), s)
-		declared(t, args, got)
+		got := runs.Program(t.Context(), append([]string{"drift-detector"}, args...), s)
 		if got != c.code || !strings.HasPrefix(stdout.String(), c.first) || c.code == cli.ExitUsage && !strings.Contains(stderr.String(), "not as detect wrote it: infraMachines") {
 			t.Errorf("%s: status %d\n%s%s", c.name, got, stdout.String(), stderr.String())
-		}
-	}
-}
-
-// What help, README and plan ask kubectl for is what ready reads, all of it.
-func TestAllThatReadyReadsIsAskedFor(t *testing.T) {
-	t.Parallel()
-	short := map[string]string{"ns": "namespaces", "no": "nodes", "deploy": "deployments.apps", "bsl": "backupstoragelocations.velero.io", "cm": "configmaps"}
-	want := slices.Sorted(slices.Values(slices.Concat(report.LooksAt, report.LooksAtInVelero)))
-	_, inReadme, _ := strings.Cut(readme(t), "{ kubectl get --raw /apis/cluster.x-k8s.io/")
-	inReadme, _, _ = strings.Cut(inReadme, "| drift-detector ready")
-	_, inHelp, _ := strings.Cut(runProgram(t, "ready", "--help").stdout, "{ kubectl get --raw /apis/cluster.x-k8s.io/")
-	inHelp, _, _ = strings.Cut(inHelp, "}")
-	saved := filepath.Join(t.TempDir(), "report.json")
-	if err := os.WriteFile(saved, fleet(t).detect().json, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	inPlan, _, _ := strings.Cut(runProgram(t, "plan", saved, "--all").stdout, "| drift-detector ready")
-	inPlan = inPlan[strings.LastIndex(inPlan, "/apis/cluster.x-k8s.io/v1beta1/clusters"):]
-	for where, text := range map[string]string{"README": inReadme, "help": inHelp, "plan": strings.ReplaceAll(inPlan, "\\\n", " ")} {
-		var got []string
-		for _, get := range regexp.MustCompile(`\sget\s+([a-z][a-z.,0-9/-]*)\s`).FindAllStringSubmatch(text, -1) {
-			for _, what := range strings.Split(get[1], ",") {
-				what, _, _ = strings.Cut(what, "/")
-				if full := short[what]; full != "" {
-					what = full
-				}
-				got = append(got, what)
-			}
-		}
-		if slices.Sort(got); !slices.Equal(got, want) {
-			t.Errorf("%s asks for %q, and ready reads %q", where, got, want)
 		}
 	}
 }

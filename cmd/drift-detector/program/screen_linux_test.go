@@ -12,33 +12,17 @@ import (
 	"unicode/utf8"
 
 	"drift-detector/internal/cli"
+	"drift-detector/internal/runs"
 	"drift-detector/report"
 	"drift-detector/report/code"
 	"drift-detector/report/reporttest"
 )
 
-// onTerminal runs the program on a terminal of so many columns, and returns the lines
-// that are left there.
-func onTerminal(t *testing.T, columns int, environment map[string]string, args ...string) (lines []string, sent string, status cli.ExitCode) {
-	t.Helper()
-	return onTall(t, columns, 24, environment, args...)
-}
-
-// onTall runs onTerminal with so many rows.
-func onTall(t *testing.T, columns, rows int, environment map[string]string, args ...string) (lines []string, sent string, status cli.ExitCode) {
-	t.Helper()
-	tty := openTerminal(t, columns, rows)
-	s := &cli.Streams{Stdout: tty.File, Stderr: tty.File, Getenv: func(name string) string { return environment[name] }, Now: clock}
-	status = Run(context.Background(), append([]string{"bin/drift-detector"}, args...), s)
-	sent = tty.end()
-	return strings.Split(strings.TrimSuffix(strings.Join(show(sent), "\n"), "\n"), "\n"), sent, status
-}
-
 // A terminal of 24 rows that ran detect on the lab shows everything that decides.
 func TestDetectEndsWithOneScreen(t *testing.T) {
-	w := fleet(t)
-	t.Chdir(w.dir) // the commands to type have the name of the report, and are short
-	lines, _, code := onTerminal(t, 80, nil, slices.Concat([]string{"detect", "-o", "report.json"}, w.sources(), w.reach())...)
+	w := runs.Fleet(t)
+	t.Chdir(w.Dir) // the commands to type have the name of the report, and are short
+	lines, _, code := runs.OnTerminal(t, 80, nil, slices.Concat([]string{"detect", "-o", "report.json"}, w.Sources(), w.Reach())...)
 	if code != cli.ExitOK {
 		t.Fatalf("exit status %d:\n%s", code, strings.Join(lines, "\n"))
 	}
@@ -66,7 +50,7 @@ func TestDetectEndsWithOneScreen(t *testing.T) {
 func TestScreenOfTerminals(t *testing.T) {
 	t.Parallel()
 	w, _, inventory := savedReport(t)
-	args := slices.Concat([]string{"detect", "--inventory", inventory}, w.sources())
+	args := slices.Concat([]string{"detect", "--inventory", inventory}, w.Sources())
 	colour := regexp.MustCompile("\x1b\\[[0-9;]*m")
 	for _, c := range []struct {
 		name        string
@@ -81,7 +65,7 @@ func TestScreenOfTerminals(t *testing.T) {
 		{"dumb", 80, map[string]string{"TERM": "dumb"}, false},
 		{"no colour", 80, map[string]string{"NO_COLOR": "1"}, false},
 	} {
-		lines, sent, code := onTerminal(t, c.columns, c.environment, args...)
+		lines, sent, code := runs.OnTerminal(t, c.columns, c.environment, args...)
 		if code != cli.ExitOK || !strings.HasPrefix(lines[0], "Safe to restore?  YES") || colour.MatchString(sent) != c.coloured {
 			t.Errorf("%s: exit status %d\n%q", c.name, code, sent)
 		}
@@ -98,7 +82,7 @@ func TestScreenOfTerminals(t *testing.T) {
 func TestWhatIsPrintedWhere(t *testing.T) {
 	t.Parallel()
 	w, _, inventory := savedReport(t)
-	file := filepath.Join(w.dir, "out.json")
+	file := filepath.Join(w.Dir, "out.json")
 	for _, c := range []struct {
 		args   []string
 		begins string
@@ -113,9 +97,9 @@ func TestWhatIsPrintedWhere(t *testing.T) {
 		{[]string{"-o", file, "--quiet"}, "", false},
 		{[]string{"--quiet"}, "", false},
 	} {
-		o := runProgram(t, slices.Concat([]string{"detect", "--inventory", inventory}, w.sources(), c.args)...)
-		if o.code != cli.ExitOK || !strings.HasPrefix(o.stdout, c.begins) || (c.begins == "") != (o.stdout == "") || strings.Contains(o.stdout, "\nNext ") != c.screen {
-			t.Errorf("%v: exit status %d\n%s", c.args, o.code, o.stdout)
+		o := runs.Run(t, slices.Concat([]string{"detect", "--inventory", inventory}, w.Sources(), c.args)...)
+		if o.Code != cli.ExitOK || !strings.HasPrefix(o.Stdout, c.begins) || (c.begins == "") != (o.Stdout == "") || strings.Contains(o.Stdout, "\nNext ") != c.screen {
+			t.Errorf("%v: exit status %d\n%s", c.args, o.Code, o.Stdout)
 		}
 	}
 }
@@ -125,8 +109,8 @@ func TestWhatIsPrintedWhere(t *testing.T) {
 func TestClosedPipe(t *testing.T) {
 	t.Parallel()
 	w, report, inventory := savedReport(t)
-	file := filepath.Join(w.dir, "out.json")
-	detect := slices.Concat([]string{"detect", "--inventory", inventory}, w.sources())
+	file := filepath.Join(w.Dir, "out.json")
+	detect := slices.Concat([]string{"detect", "--inventory", inventory}, w.Sources())
 	for _, c := range []struct {
 		args []string
 		code cli.ExitCode
@@ -143,8 +127,8 @@ func TestClosedPipe(t *testing.T) {
 		{[]string{"schema"}, cli.ExitOK, ""},
 		{[]string{"man"}, cli.ExitOK, ""},
 		{[]string{"--help"}, cli.ExitOK, ""},
-		{append([]string{"check"}, w.sources()[:2]...), cli.ExitOK, ""},
-		{[]string{"render", filepath.Join(w.dir, "none.json")}, cli.ExitUsage, "none.json"},
+		{append([]string{"check"}, w.Sources()[:2]...), cli.ExitOK, ""},
+		{[]string{"render", filepath.Join(w.Dir, "none.json")}, cli.ExitUsage, "none.json"},
 	} {
 		r, pipe, err := os.Pipe()
 		if err != nil {
@@ -152,8 +136,8 @@ func TestClosedPipe(t *testing.T) {
 		}
 		_ = r.Close()
 		var stderr strings.Builder
-		s := &cli.Streams{Stdout: pipe, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: clock}
-		code := Run(context.Background(), append([]string{"drift-detector"}, c.args...), s)
+		s := &cli.Streams{Stdout: pipe, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: runs.Clock}
+		code := runs.Program(context.Background(), append([]string{"drift-detector"}, c.args...), s)
 		_ = pipe.Close()
 		if code != c.code || !strings.Contains(stderr.String(), c.says) || c.says == "" && stderr.Len() > 0 {
 			t.Errorf("%v: exit status %d\n%s", c.args, code, stderr.String())
@@ -168,12 +152,12 @@ func TestClosedPipe(t *testing.T) {
 // nothing below says again what the screen has said. A log of stderr has it.
 func TestAnIncompleteRunEndsWithItsScreen(t *testing.T) {
 	t.Parallel()
-	w := fleet(t)
-	empty := filepath.Join(w.dir, "empty.json")
+	w := runs.Fleet(t)
+	empty := filepath.Join(w.Dir, "empty.json")
 	if err := os.WriteFile(empty, []byte(`{"inventoryVersion": "1", "listings": []}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := slices.Concat([]string{"detect", "--inventory", empty, "-o", filepath.Join(w.dir, "r.json")}, w.sources())
+	args := slices.Concat([]string{"detect", "--inventory", empty, "-o", filepath.Join(w.Dir, "r.json")}, w.Sources())
 	for _, fails := range []bool{false, true} {
 		code, want := cli.ExitIncomplete, cli.ExitIncomplete
 		run := args
@@ -181,7 +165,7 @@ func TestAnIncompleteRunEndsWithItsScreen(t *testing.T) {
 			run, want = append(slices.Clone(args), "--fail-on", "error"), cli.ExitFailOn
 		}
 		var lines []string
-		lines, _, code = onTerminal(t, 80, nil, run...)
+		lines, _, code = runs.OnTerminal(t, 80, nil, run...)
 		last := strings.Join(lines[max(0, len(lines)-23):], "\n")
 		if fails { // one line says why it fails
 			last = strings.Join(lines[max(0, len(lines)-24):], "\n")
@@ -191,20 +175,20 @@ func TestAnIncompleteRunEndsWithItsScreen(t *testing.T) {
 			t.Errorf("exit status %d\n%s", code, last)
 		}
 	}
-	if o := runProgram(t, args...); o.code != cli.ExitIncomplete || !strings.Contains(o.stderr, "error: incomplete") {
-		t.Errorf("without a terminal: exit status %d\n%s", o.code, o.stderr)
+	if o := runs.Run(t, args...); o.Code != cli.ExitIncomplete || !strings.Contains(o.Stderr, "error: incomplete") {
+		t.Errorf("without a terminal: exit status %d\n%s", o.Code, o.Stderr)
 	}
 }
 
 // A terminal that cannot move its cursor gets none of what does, and of a list that is taller
 // than it is the answer is there at the end.
 func TestWhatATerminalCannotShow(t *testing.T) {
-	w := fleet(t)
-	_, sent, code := onTerminal(t, 80, map[string]string{"TERM": "dumb"}, slices.Concat([]string{"detect", "-o", filepath.Join(w.dir, "report.json")}, w.sources(), w.reach())...)
+	w := runs.Fleet(t)
+	_, sent, code := runs.OnTerminal(t, 80, map[string]string{"TERM": "dumb"}, slices.Concat([]string{"detect", "-o", filepath.Join(w.Dir, "report.json")}, w.Sources(), w.Reach())...)
 	if code != cli.ExitOK || strings.Contains(sent, "\x1b") {
 		t.Errorf("dumb: exit status %d\n%q", code, sent)
 	}
-	lines, _, code := onTerminal(t, 80, nil, append([]string{"check"}, w.sources()[:2]...)...)
+	lines, _, code := runs.OnTerminal(t, 80, nil, append([]string{"check"}, w.Sources()[:2]...)...)
 	last := strings.Join(lines[max(0, len(lines)-4):], "\n")
 	if code != cli.ExitOK || len(lines) < 24 || !strings.Contains(last, "\nCan it be restored? ") || !strings.Contains(last, "\nFound: ") {
 		t.Errorf("exit status %d, %d lines, at last\n%s", code, len(lines), last)
@@ -215,16 +199,16 @@ func TestWhatATerminalCannotShow(t *testing.T) {
 // on the last 23 rows of any terminal; so are they of the lab's.
 func TestTheEndOfAnyTerminal(t *testing.T) {
 	t.Parallel()
-	w := fleet(t)
-	lab := w.detect().report
+	w := runs.Fleet(t)
+	lab := w.Detect().Report
 	large := reporttest.Sized(504, 10)
 	large.ToDo = lab.ToDo
-	incomplete := w.detect().report
+	incomplete := w.Detect().Report
 	incomplete.Summary.Complete = false
 	incomplete.Scopes[0].State = code.ScopeFailed
 	incomplete.Scopes[0].Error = &report.Fault{Reason: "Unauthorized", Message: "the server refuses the login", Hint: strings.Repeat("give another credential ", 20)}
 	for name, r := range map[string]*report.Report{"the lab's": lab, "5,040 machines": large, "incomplete": incomplete} {
-		file := filepath.Join(w.dir, strings.ReplaceAll(name, " ", "-")+".json")
+		file := filepath.Join(w.Dir, strings.ReplaceAll(name, " ", "-")+".json")
 		var doc bytes.Buffer
 		if err := report.JSON(&doc, r); err != nil {
 			t.Fatal(err)
@@ -234,7 +218,7 @@ func TestTheEndOfAnyTerminal(t *testing.T) {
 		}
 		for _, columns := range []int{80, 40, 30} {
 			for _, env := range []map[string]string{nil, {"TERM": "dumb"}} {
-				lines, _, code := onTerminal(t, columns, env, "render", file, "--format", "screen")
+				lines, _, code := runs.OnTerminal(t, columns, env, "render", file, "--format", "screen")
 				var rows []string // as a terminal breaks them
 				for _, l := range lines {
 					for ; utf8.RuneCountInString(l) > columns; l = string([]rune(l)[columns:]) {

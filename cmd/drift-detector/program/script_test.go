@@ -11,12 +11,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"drift-detector/internal/cli"
+	"drift-detector/internal/runs"
 )
 
-func TestMain(m *testing.M) {
-	Ended = declared
-	Main(m, Run)
-}
+func TestMain(m *testing.M) { runs.Main(m, Run) }
 
 // TestScripts runs the command line as a user does, one script per behaviour:
 // stdout, stderr and exit status are asserted. $ROOT is the repository, $LAB its
@@ -29,10 +27,10 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	lab := filepath.Join(root, "testdata")
-	w := fleet(t)
-	inventory, report := filepath.Join(w.dir, "inventory.json"), filepath.Join(w.dir, "report.json")
-	runProgram(t, slices.Concat([]string{"inventory", "-o", inventory}, w.sources(), w.reach())...).demand(t, cli.ExitOK)
-	runProgram(t, slices.Concat([]string{"detect", "-o", report, "--inventory", inventory}, w.sources())...).demand(t, cli.ExitOK)
+	w := runs.Fleet(t)
+	inventory, report := filepath.Join(w.Dir, "inventory.json"), filepath.Join(w.Dir, "report.json")
+	runs.Run(t, slices.Concat([]string{"inventory", "-o", inventory}, w.Sources(), w.Reach())...).Demand(t, cli.ExitOK)
+	runs.Run(t, slices.Concat([]string{"detect", "-o", report, "--inventory", inventory}, w.Sources())...).Demand(t, cli.ExitOK)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {

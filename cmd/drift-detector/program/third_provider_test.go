@@ -12,6 +12,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/detector/rehearsal"
 	"drift-detector/infra"
+	"drift-detector/internal/runs"
 	"drift-detector/report/build"
 	"drift-detector/report/code"
 	"drift-detector/report/plan"
@@ -124,7 +125,7 @@ func TestAThirdProviderNeedsNothingButItself(t *testing.T) {
 
 	got := map[string]string{}
 	for _, c := range r.Clusters {
-		for _, m := range machinesOf(c) {
+		for _, m := range runs.MachinesOf(c) {
 			got[m.Name] = string(m.Status) + " " + string(m.Forecast.Outcome)
 			if m.Status == code.Stale && !strings.HasPrefix(m.Forecast.Message, "CAPT never creates a new instance") {
 				t.Errorf("%s: %s", m.Name, m.Forecast.Message)

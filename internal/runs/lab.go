@@ -1,0 +1,297 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"drift-detector/internal/cli"
+	"drift-detector/internal/lab"
+	"drift-detector/internal/lab/azurelab"
+	"drift-detector/internal/lab/openstacklab"
+	"drift-detector/report"
+)
+
+// Testdata is the folder of the lab, as seen from each package of tests.
+const Testdata = "../../../testdata/"
+
+// World is a backup with the infrastructure that it drifted from, served on loopback.
+type World struct {
+	NodesFrom string // the folder of the Node lists
+	T         *testing.T
+	Backups   []string
+	VCenter   *lab.VCenter
+	Nodes     *lab.APIServers
+	Cloud     *openstacklab.Server
+	Azure     *azurelab.Server
+	Dir       string
+	Creds     string
+}
+
+// Fleet returns the backup of the lab before its drift, against the vCenter after it.
+func Fleet(t *testing.T) *World {
+	return newWorld(t, Testdata+"fleet-data.tar.gz", Testdata+"vcenter-after.tar.gz", Testdata+"nodes")
+}
+
+// Restored returns the backup that was really restored, against the vCenter right before.
+func Restored(t *testing.T) *World {
+	return newWorld(t, Testdata+"restore/restored-data.tar.gz", Testdata+"restore/vcenter-before-restore.tar.gz", Testdata+"restore/nodes")
+}
+
+func newWorld(t *testing.T, backup, vcenter, nodes string) *World {
+	t.Helper()
+	v, err := lab.StartVCenter(lab.VCenterOptions{Archive: vcenter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(v.Close)
+	n, err := lab.StartAPIServers(backup, nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	w := &World{T: t, VCenter: v, Nodes: n, NodesFrom: nodes, Dir: t.TempDir()}
+	pinned, err := v.WritePinned(backup, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Backups = []string{pinned}
+	if _, err := LabEC2(); err != nil {
+		t.Fatal(err)
+	}
+	if w.Creds, err = v.WriteCredentials(w.Dir); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// LabEC2 serves AWS to all tests of the process: its SDK takes the endpoint and
+// the operator's credential from the environment, which tests that run in
+// parallel share.
+var LabEC2 = sync.OnceValues(func() (*lab.EC2, error) {
+	e, err := lab.StartEC2(FleetEC2())
+	if err != nil {
+		return nil, err
+	}
+	for _, setting := range e.Environment() {
+		name, value, _ := strings.Cut(setting, "=")
+		os.Setenv(name, value)
+	}
+	return e, nil
+})
+
+// FleetEC2 returns the account of cluster aws-prod. The backup holds no credential
+// for it: CAPA's controller has its own.
+func FleetEC2() lab.EC2Options {
+	return lab.EC2Options{Instances: Testdata + "aws/describe-instances.json", Backup: Testdata + "fleet-data.tar.gz"}
+}
+
+// ServeEC2 serves AWS as o says, until the test ends.
+func ServeEC2(t *testing.T, o lab.EC2Options) *lab.EC2 {
+	t.Helper()
+	if _, err := LabEC2(); err != nil { // before: what it sets would be taken back with the test
+		t.Fatal(err)
+	}
+	e, err := lab.StartEC2(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	for _, setting := range e.Environment() {
+		name, value, _ := strings.Cut(setting, "=")
+		t.Setenv(name, value)
+	}
+	return e
+}
+
+// Outcome is one run of the program.
+type Outcome struct {
+	Code           cli.ExitCode
+	Stdout, Stderr string
+	JSON           []byte
+	Report         *report.Report
+}
+
+func (w *World) Reach() []string {
+	var args []string
+	if w.VCenter != nil {
+		args = []string{"--endpoint", w.VCenter.Reroute(), "--credentials", w.Creds, "--aws-ambient"}
+	}
+	if w.Azure != nil {
+		args = append(args, w.reachAzure()...)
+	}
+	if w.Nodes != nil {
+		for _, r := range w.Nodes.Reroutes() {
+			args = append(args, "--endpoint", r)
+		}
+	}
+	return args
+}
+
+func (w *World) Sources() []string {
+	var args []string
+	for _, b := range w.Backups {
+		args = append(args, "--backup", b)
+	}
+	return args
+}
+
+// Detect runs `drift-detector detect` over the network of the lab.
+func (w *World) Detect(extra ...string) Outcome {
+	w.T.Helper()
+	return w.Run(slices.Concat(w.Sources(), w.Reach(), extra)...)
+}
+
+// Run runs `drift-detector detect` with a report file and reads it.
+func (w *World) Run(args ...string) Outcome {
+	w.T.Helper()
+	file := filepath.Join(w.Dir, "report.json")
+	os.Remove(file)
+	o := Run(w.T, slices.Concat([]string{"detect", "-o", file}, args)...)
+	var err error
+	if o.JSON, err = os.ReadFile(file); err == nil {
+		if o.Report, err = report.Read(bytes.NewReader(o.JSON)); err != nil {
+			w.T.Fatalf("reading the report back: %v", err)
+		}
+	}
+	return o
+}
+
+// statuses are what the help of each command says of them.
+var statuses sync.Map
+
+// hasStatus complains when the command of a line ended with a status that its help does not have.
+func hasStatus(t *testing.T, args []string, code cli.ExitCode) {
+	t.Helper()
+	for _, a := range args {
+		if strings.HasPrefix(a, "-") {
+			continue
+		}
+		said, ok := statuses.Load(a)
+		if !ok {
+			var stdout bytes.Buffer
+			s := &cli.Streams{Stdout: &stdout, Stderr: io.Discard, Getenv: func(string) string { return "" }, Now: Clock}
+			Program(context.Background(), []string{"drift-detector", "help", a}, s)
+			_, said, _ = strings.Cut(stdout.String(), "EXIT STATUS:")
+			statuses.Store(a, said)
+		}
+		if said == "" {
+			continue // no command
+		}
+		if !regexp.MustCompile(fmt.Sprintf(`\b%d `, code)).MatchString(said.(string)) {
+			t.Errorf("%s ends with status %d, which its help does not have", a, code)
+		}
+		return
+	}
+}
+
+// ReadBack returns the report of a file.
+func ReadBack(file string) (*report.Report, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return report.Read(f)
+}
+
+func Run(t *testing.T, args ...string) Outcome {
+	t.Helper()
+	return RunAt(t, Clock, args...)
+}
+
+// Clock does not move, so that two runs differ in nothing that only time makes.
+var Clock = sync.OnceValue(time.Now)
+
+// RunAt runs the program with a clock of its own.
+func RunAt(t *testing.T, now func() time.Time, args ...string) Outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	s := &cli.Streams{Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: now}
+	code := Program(context.Background(), append([]string{"drift-detector"}, args...), s)
+	hasStatus(t, args, code)
+	return Outcome{Code: code, Stdout: stdout.String(), Stderr: stderr.String()}
+}
+
+func (o Outcome) Demand(t *testing.T, code cli.ExitCode) {
+	t.Helper()
+	if o.Code != code {
+		t.Fatalf("exit status %d, want %d\n%s\n%s", o.Code, code, o.Stderr, o.Stdout)
+	}
+}
+
+func (o Outcome) AgreesWith(t *testing.T, want interface{ Misses(*report.Report) []string }) {
+	t.Helper()
+	for _, miss := range want.Misses(o.Report) {
+		t.Error(miss)
+	}
+}
+
+var listingTimes = regexp.MustCompile(`"listedAt": "[^"]*"`)
+
+// WithoutTime returns the report's JSON except for the moments at which it was made, and places were listed.
+func (o Outcome) WithoutTime(t *testing.T) string {
+	t.Helper()
+	var doc map[string]any
+	if err := json.Unmarshal(o.JSON, &doc); err != nil {
+		t.Fatal(err)
+	}
+	stamp, ok := doc["generatedAt"].(string)
+	if !ok {
+		t.Fatal("the report has no generatedAt")
+	}
+	text, _, _ := strings.Cut(strings.Replace(string(o.JSON), stamp, "T", 1), ",\n  \"digests\": {")
+	return listingTimes.ReplaceAllString(text, `"listedAt": "T"`)
+}
+
+func FirstDifference(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			return x[i] + " / " + y[i]
+		}
+	}
+	return "one is longer"
+}
+
+// Program is what runs, and Main sets it.
+var Program func(ctx context.Context, args []string, s *cli.Streams) cli.ExitCode
+
+// Commands are what a test binary does under other names than its own.
+var Commands = map[string]func(){
+	"drift-detector": func() {
+		if called := os.Getenv("CALLED"); called != "" { // testscript makes the bare name of every path
+			os.Args[0] = called
+		}
+		os.Exit(int(Program(context.Background(), os.Args, cli.Process())))
+	},
+}
+
+// Main is TestMain of a package that runs the program, as a function and as a process.
+func Main(m *testing.M, program func(context.Context, []string, *cli.Streams) cli.ExitCode) {
+	Program = program
+	testscript.Main(m, Commands)
+}
+
+func Readme(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile("../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+const ShopBackup = "../../../detector/releases/testdata/shop-drifted-data.tar.gz"

@@ -1,0 +1,419 @@
+package runs
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vmware/govmomi/simulator"
+	"github.com/vmware/govmomi/vim25/types"
+
+	"drift-detector/backup/backuptest"
+	"drift-detector/internal/lab"
+	"drift-detector/report"
+	"drift-detector/report/code"
+)
+
+// Managed puts a VM under the care of an extension of vCenter, as products that
+// replicate or restore VMs do.
+func (w *World) Managed(name string) {
+	w.T.Helper()
+	for _, e := range w.VCenter.Service.Context.Map.All("VirtualMachine") {
+		if vm := e.(*simulator.VirtualMachine); vm.Name == name {
+			config := *vm.Config
+			config.ManagedBy = &types.ManagedByInfo{ExtensionKey: "com.vmware.vcDr", Type: "vm"}
+			vm.Config = &config
+			return
+		}
+	}
+	w.T.Fatalf("no VM %s", name)
+}
+
+// LongDeployment gives MachineDeployment alpha-prod-md-0 a name of n characters. Its
+// MachineSet and machines keep theirs, as if it had been cut from an older one.
+func (w *World) LongDeployment(n int) (name string) {
+	w.T.Helper()
+	const short = "alpha-prod-md-0"
+	name = short + "-" + strings.Repeat("x", n-len(short)-1)
+	out := backuptest.NewFormat("")
+	backuptest.Rewrite(w.T, w.Backups[0], func(item string, body []byte) ([]byte, bool) {
+		if strings.Contains(item, "tenant-alpha") {
+			body = []byte(strings.ReplaceAll(string(body), `"`+short+`"`, `"`+name+`"`))
+			item = strings.ReplaceAll(item, "/"+short+".json", "/"+name+".json")
+		}
+		out.Raw(item, body)
+		return body, true
+	})
+	w.Backups = []string{filepath.Join(w.Dir, "long.tar.gz")}
+	w.Must(os.WriteFile(w.Backups[0], out.Bytes(), 0o600))
+	return name
+}
+
+// VerdictOf returns what a report says of a VM by its name: the status of a machine,
+// or "" for one to confirm, and the reason.
+func VerdictOf(r *report.Report, vm string) (status code.Status, reason string, found bool) {
+	for _, c := range r.Clusters {
+		for _, m := range MachinesOf(c) {
+			if m.Name == vm || m.Instance != nil && m.Instance.Name == vm {
+				return m.Status, string(m.Reason), true
+			}
+		}
+	}
+	for _, m := range r.InfraMachines {
+		if m.Instance.Name == vm || m.Instance.Ref == vm {
+			return "", string(m.Reason), true
+		}
+	}
+	return "", "", false
+}
+
+// Bootstrapped replaces what a VM holds for its own first boot.
+func (w *World) Bootstrapped(name string, data map[string]string) {
+	w.T.Helper()
+	for _, e := range w.VCenter.Service.Context.Map.All("VirtualMachine") {
+		if vm := e.(*simulator.VirtualMachine); vm.Name == name {
+			config := *vm.Config
+			config.ExtraConfig = nil
+			for key, text := range data {
+				config.ExtraConfig = append(config.ExtraConfig, &types.OptionValue{Key: "guestinfo." + key, Value: base64.StdEncoding.EncodeToString([]byte(text))})
+			}
+			vm.Config = &config
+			return
+		}
+	}
+	w.T.Fatalf("no VM %s", name)
+}
+
+// SecondVCenter serves the lab's vCenter once more, with the same id of its own
+// and the same managed object ids, but another certificate. The objects of one
+// namespace name it, under a name of its own. It returns the flag to reach it.
+func (w *World) SecondVCenter(namespace string) (*lab.VCenter, []string) {
+	w.T.Helper()
+	const name = "second.example"
+	v, err := lab.StartVCenter(lab.VCenterOptions{Archive: Testdata + "vcenter-after.tar.gz"})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	w.T.Cleanup(v.Close)
+	w.Edited("second", func(item string, body []byte) ([]byte, bool) {
+		if strings.Contains(item, "/"+namespace+"/") && strings.HasPrefix(item, "resources/vsphere") {
+			body = bytes.ReplaceAll(body, []byte("https://"+v.Named), []byte("https://"+name))
+			body = bytes.ReplaceAll(body, []byte(`"server":"`+v.Named), []byte(`"server":"`+name))
+			body = bytes.ReplaceAll(body, []byte(w.VCenter.Thumbprint), []byte(v.Thumbprint))
+		}
+		return body, true
+	})
+	return v, []string{"--endpoint", name + "=" + v.Addr}
+}
+
+// UnpackedMove returns the folder that 'clusterctl move --to-directory' wrote of the lab's tenant-alpha,
+// with the certificate of the world's vCenter.
+func (w *World) UnpackedMove(t *testing.T) string {
+	t.Helper()
+	pinned, err := w.VCenter.WritePinned(Testdata+"clusterctl-move.tar.gz", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(pinned)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, n := t.TempDir(), 0
+	for r := tar.NewReader(z); ; n++ {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Typeflag != tar.TypeReg {
+			continue
+		}
+		body, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(h.Name)), body, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n < 131 {
+		t.Fatalf("%d files", n)
+	}
+	return dir
+}
+
+// Must ends a test at an error of the lab.
+func (w *World) Must(err error) {
+	w.T.Helper()
+	if err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+func (w *World) Clone(source string, spec lab.CloneSpec) lab.VM {
+	w.T.Helper()
+	vm, err := w.VCenter.Clone(source, spec)
+	w.Must(err)
+	return vm
+}
+
+// VM returns a VM of the lab by its name.
+func (w *World) VM(name string) lab.VM {
+	w.T.Helper()
+	i := slices.IndexFunc(w.VCenter.VMs(), func(v lab.VM) bool { return v.Name == name })
+	if i < 0 {
+		w.T.Fatalf("no VM %s", name)
+	}
+	return w.VCenter.VMs()[i]
+}
+
+// ServeNodes serves the Node lists of the lab, changed. Their Nodes have no heartbeat.
+func (w *World) ServeNodes(change func(cluster string, nodes []map[string]any) []map[string]any) {
+	w.T.Helper()
+	from := Testdata + "nodes"
+	if w.NodesFrom != "" {
+		from = w.NodesFrom
+	}
+	if strings.Contains(w.Backups[0], "restored") {
+		from = Testdata + "restore/nodes"
+	}
+	dir := w.T.TempDir()
+	files, err := filepath.Glob(from + "/*.json")
+	w.Must(err)
+	for _, file := range files {
+		var list map[string]any
+		ReadJSON(w.T, file, &list)
+		var nodes []map[string]any
+		for _, n := range list["items"].([]any) {
+			nodes = append(nodes, n.(map[string]any))
+		}
+		list["items"] = change(strings.TrimSuffix(filepath.Base(file), ".json"), nodes)
+		text, err := json.Marshal(list)
+		w.Must(err)
+		w.Must(os.WriteFile(filepath.Join(dir, filepath.Base(file)), text, 0o600))
+	}
+	n, err := lab.StartAPIServers(w.Backups[0], dir)
+	w.Must(err)
+	w.T.Cleanup(n.Close)
+	w.Nodes = n
+}
+
+// Alive gives Nodes a heartbeat of just now.
+func Alive(_ string, nodes []map[string]any) []map[string]any {
+	for _, n := range nodes {
+		for _, c := range n["status"].(map[string]any)["conditions"].([]any) {
+			c.(map[string]any)["lastHeartbeatTime"] = time.Now().UTC().Format(time.RFC3339)
+		}
+	}
+	return nodes
+}
+
+// NodeOf returns a Node of a list by its name.
+func NodeOf(t *testing.T, nodes []map[string]any, name string) map[string]any {
+	t.Helper()
+	for _, n := range nodes {
+		if n["metadata"].(map[string]any)["name"] == name {
+			return n
+		}
+	}
+	t.Fatalf("no Node %s", name)
+	return nil
+}
+
+// copyOf returns a deep copy of an object.
+func copyOf(t *testing.T, object map[string]any) map[string]any {
+	t.Helper()
+	text, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out map[string]any
+	if err := json.Unmarshal(text, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// WithNode adds a Node for a VM, made of another machine's of the cluster.
+func (w *World) WithNode(cluster, like, name, id string) {
+	w.ServeNodes(func(c string, nodes []map[string]any) []map[string]any {
+		if c != cluster {
+			return nodes
+		}
+		n := copyOf(w.T, NodeOf(w.T, nodes, like))
+		meta := n["metadata"].(map[string]any)
+		meta["name"] = name
+		meta["annotations"].(map[string]any)["cluster.x-k8s.io/machine"] = name
+		n["spec"].(map[string]any)["providerID"] = "vsphere://" + id
+		return append(nodes, n)
+	})
+}
+
+// Without leaves out all of a machine: its Machine, VSphereMachine and VSphereVM.
+func (w *World) Without(name string) {
+	w.Edited("without-"+name, func(item string, body []byte) ([]byte, bool) {
+		resource, n := ItemOf(item)
+		ours := strings.HasPrefix(resource, "machines.") || strings.HasPrefix(resource, "vspheremachines.") || strings.HasPrefix(resource, "vspherevms.")
+		return body, !ours || n != name
+	})
+}
+
+// object returns an object of the backup, by the beginning of its resource and its name.
+func (w *World) object(resource, name string) (path string, object map[string]any) {
+	w.T.Helper()
+	backuptest.Rewrite(w.T, w.Backups[0], func(item string, body []byte) ([]byte, bool) {
+		if r, n := ItemOf(item); strings.HasPrefix(r, resource) && n == name && !strings.Contains(item, "preferredversion") {
+			path = item
+			w.Must(json.Unmarshal(body, &object))
+		}
+		return body, true
+	})
+	if object == nil {
+		w.T.Fatalf("no %s %s in the backup", resource, name)
+	}
+	return path, object
+}
+
+// Leaked adds a VSphereMachine without its Machine, and its VSphereVM where it has an
+// id, of the owner of another one: it never was one of that owner's replicas.
+func (w *World) Leaked(like, name, id string) {
+	w.T.Helper()
+	items := map[string][]byte{}
+	for _, resource := range []string{"vspheremachines", "vspherevms"} {
+		path, object := w.object(resource, like)
+		meta, spec := object["metadata"].(map[string]any), object["spec"].(map[string]any)
+		meta["name"], meta["uid"] = name, backuptest.UID(resource, name)
+		for _, field := range []string{"providerID", "biosUUID"} {
+			delete(spec, field)
+		}
+		delete(object, "status")
+		if id == "" && resource == "vspherevms" {
+			continue
+		}
+		if id != "" {
+			spec["providerID"], spec["biosUUID"] = "vsphere://"+id, id
+			delete(spec, map[string]string{"vspheremachines": "biosUUID", "vspherevms": "providerID"}[resource])
+		}
+		for _, o := range meta["ownerReferences"].([]any) {
+			if o := o.(map[string]any); o["kind"] == "VSphereMachine" {
+				o["name"] = name
+			}
+		}
+		text, err := json.Marshal(object)
+		w.Must(err)
+		items[strings.Replace(path, like+".json", name+".json", 1)] = text
+	}
+	file := filepath.Join(w.Dir, "leaked.tar.gz")
+	w.Must(os.WriteFile(file, backuptest.Append(w.T, w.Backups[0], items), 0o600))
+	w.Backups = []string{file}
+}
+
+// Changed edits one object of the backup in place.
+func (w *World) Changed(resource, name string, change func(object map[string]any)) {
+	w.T.Helper()
+	seen := 0
+	w.Edited(fmt.Sprintf("changed-%d", len(w.Backups[0])), func(item string, body []byte) ([]byte, bool) {
+		r, n := ItemOf(item)
+		if !strings.HasPrefix(r, resource) || name != "" && n != name {
+			return body, true
+		}
+		seen++
+		var object map[string]any
+		w.Must(json.Unmarshal(body, &object))
+		change(object)
+		text, err := json.Marshal(object)
+		w.Must(err)
+		return text, true
+	})
+	if seen == 0 {
+		w.T.Fatalf("no %s %s in the backup", resource, name)
+	}
+}
+
+// Says holds what a report says of machines and VMs, by name: "status reason", or
+// only the reason of one to confirm, or "nothing".
+func (o Outcome) Says(t *testing.T, want map[string]string) {
+	t.Helper()
+	for name, w := range want {
+		status, reason, found := VerdictOf(o.Report, name)
+		got := strings.TrimSpace(string(status) + " " + reason)
+		if !found {
+			got = "nothing"
+		}
+		if got != w {
+			t.Errorf("%s is %q, want %q: %s", name, got, w, o.Message(name))
+		}
+	}
+}
+
+// Message returns what a report says of a machine or VM in words.
+func (o Outcome) Message(name string) string {
+	for _, c := range o.Report.Clusters {
+		for _, m := range MachinesOf(c) {
+			if m.Name == name || m.Instance != nil && m.Instance.Name == name {
+				return m.Message
+			}
+		}
+	}
+	for _, m := range o.Report.InfraMachines {
+		if m.Instance.Name == name {
+			return m.Message
+		}
+	}
+	return ""
+}
+
+// Warned returns the warnings of a machine.
+func (o Outcome) Warned(name string) (reasons []string) {
+	for _, c := range o.Report.Clusters {
+		for _, m := range MachinesOf(c) {
+			for _, x := range m.Warnings {
+				if m.Name == name {
+					reasons = append(reasons, string(x.Reason))
+				}
+			}
+		}
+	}
+	return reasons
+}
+
+// StandBy serves another vCenter in place of the lab's: a site with all of its VMs,
+// replicated under new ids except for those that are kept.
+func (w *World) StandBy(kept ...string) {
+	w.T.Helper()
+	v, err := lab.StartVCenter(lab.VCenterOptions{Archive: Testdata + "vcenter-after.tar.gz", InstanceUUID: "5a5a5a5a-0000-4000-8000-000000000001"})
+	w.Must(err)
+	w.T.Cleanup(v.Close)
+	for n, vm := range v.VMs() {
+		if !slices.Contains(kept, vm.Name) {
+			w.Must(v.SetUUIDs(vm.Path, fmt.Sprintf("5a5a5a5a-0000-4000-8000-%012d", n+100), fmt.Sprintf("5b5b5b5b-0000-4000-8000-%012d", n+100)))
+		}
+	}
+	v.Named = w.VCenter.Named
+	w.VCenter = v
+	w.Creds, err = v.WriteCredentials(w.Dir)
+	w.Must(err)
+}
+
+// Contains reports whether a run says a text anywhere.
+func (o Outcome) Contains(text string) bool {
+	return bytes.Contains(o.JSON, []byte(text)) || strings.Contains(o.Stdout, text) || strings.Contains(o.Stderr, text)
+}
