@@ -137,6 +137,7 @@ func (w *World) Halfway() {
 // Scenes of what controllers do beside what the lab shows: each differs from a restore
 // that is well in one thing.
 
+// A machine and a pool of cluster aws-prod.
 const AWSOne, AWSPoolName = "aws-prod-md-1a-f7mmd-8gn59", "aws-prod-mp-0"
 
 // OwnedByTopology gives the clusters of a namespace the label with which a topology knows what is
@@ -303,13 +304,6 @@ func (w *World) Unregister(cluster string, machines ...string) {
 			return c == cluster && slices.Contains(machines, In(n, "metadata")["name"].(string))
 		})
 	})
-}
-
-func (w *World) Ensure(err error) {
-	w.T.Helper()
-	if err != nil {
-		w.T.Fatal(err)
-	}
 }
 
 // only leaves the clusters of other tenants out of the backup, and objects whose names
@@ -489,6 +483,7 @@ func (a safety) About(code string) string {
 	return strings.Join(out, " ")
 }
 
+// Condition reports whether the answer has a condition of a code.
 func (a safety) Condition(code string) bool {
 	return slices.ContainsFunc(a.Conditions, func(c struct{ Code, Message string }) bool { return c.Code == code })
 }

@@ -29,6 +29,7 @@ func (w *World) Added(name string, add func(*backuptest.Tarball)) {
 	w.Backups = []string{file}
 }
 
+// MustRead returns the bytes of a file.
 func MustRead(t *testing.T, file string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -96,6 +97,7 @@ func Tagged(id, vpc string, tags ...string) lab.EC2Instance {
 	return i
 }
 
+// Places complains of each instance that is not where want has it.
 func (o Outcome) Places(t *testing.T, want map[string]string) {
 	t.Helper()
 	for id, place := range want {

@@ -47,23 +47,13 @@ func (w *World) AzureTrust() string {
 	return fmt.Sprintf("- endpoint: %s\n  caFile: %q\n- endpoint: %s\n  caFile: %q\n", azurelab.Authority, ca, azurelab.Manager, ca)
 }
 
-func (w *World) reachAzure() []string {
-	args := []string{"--azure-ambient"}
-	if w.VCenter == nil {
-		args = append(args, "--credentials", w.Creds)
-	}
-	for _, r := range w.Azure.Reroutes() {
-		args = append(args, "--endpoint", r)
-	}
-	return args
-}
-
 // WithAzureNodes serves the Node lists of the fleet's workload clusters.
 func (w *World) WithAzureNodes() {
 	w.T.Helper()
 	w.WithAzureNodesIn(AzureData + "nodes")
 }
 
+// WithAzureNodesIn serves the Node lists of a folder, under the endpoints of Azure.
 func (w *World) WithAzureNodesIn(folder string) {
 	w.T.Helper()
 	nodes, err := lab.StartAPIServers(w.Backups[0], folder)
@@ -84,6 +74,7 @@ type AzureTruth struct {
 // azureWords are what truth.json calls where VMs are put.
 var azureWords = map[string][]string{"Healthy": {"Matched"}, "infraMachines": {"Unknown"}, "nowhere": {"Unrelated", "PoolMember"}}
 
+// DemandAzure complains of what is not as the truth of the fleet on Azure.
 func (o Outcome) DemandAzure(t *testing.T, want AzureTruth) {
 	t.Helper()
 	placed := PlacementsOf(o.Report)

@@ -26,6 +26,7 @@ func (b *InBucket) Scheduled(schedule string, from time.Time, every time.Duratio
 	}
 }
 
+// NameAt returns the name that Velero gives a backup of a schedule.
 func NameAt(schedule string, at time.Time) string {
 	return schedule + "-" + at.UTC().Format("20060102150405")
 }
@@ -48,6 +49,7 @@ type InBucket struct {
 	Args []string
 }
 
+// NewBucket returns an empty store, and the flags with which the program reads it.
 func NewBucket(t *testing.T) *InBucket {
 	t.Helper()
 	b := &InBucket{Store: storetest.Start(t, false), T: t}
@@ -62,6 +64,7 @@ func NewBucket(t *testing.T) *InBucket {
 	return b
 }
 
+// Run runs the program on the store.
 func (b *InBucket) Run(args ...string) Outcome {
 	return Run(b.T, append(args, b.Args...)...)
 }
@@ -116,6 +119,7 @@ type StoredAs struct {
 	Results, Objects              string // JSON of the files beside the tarball
 }
 
+// Add stores backups as Velero does.
 func (b *InBucket) Add(all ...StoredAs) {
 	b.T.Helper()
 	for _, s := range all {
@@ -189,6 +193,7 @@ func WithoutWorkers(t *testing.T, body []byte) []byte {
 	})
 }
 
+// WellBody returns clusters that can be restored, and the bytes of their backup.
 func WellBody(t *testing.T) (*World, []byte) {
 	t.Helper()
 	w := Well(t)
@@ -199,6 +204,7 @@ func WellBody(t *testing.T) (*World, []byte) {
 	return w, body
 }
 
+// List runs the command backups, and returns what it says of the store.
 func (b *InBucket) List(args ...string) (*backups.Document, Outcome) {
 	b.T.Helper()
 	o := b.Run(append([]string{"backups", "s3://velero", "--format", "json"}, args...)...)
@@ -209,6 +215,7 @@ func (b *InBucket) List(args ...string) (*backups.Document, Outcome) {
 	return &doc, o
 }
 
+// HoursBefore returns the time so many hours before backuptest.Written.
 func HoursBefore(n int) time.Time { return backuptest.Written.Add(-time.Duration(n) * time.Hour) }
 
 // PutAt stores a backup below a prefix.

@@ -198,6 +198,7 @@ func NoWorse(t *testing.T, before, after *report.Report) {
 	}
 }
 
+// ErrorLines returns the lines of stderr that are errors, and what belongs to them.
 func ErrorLines(stderr string) []string {
 	var lines []string
 	for _, l := range strings.Split(stderr, "\n") {

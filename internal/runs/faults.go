@@ -111,6 +111,7 @@ func says(name string, status int, body string) WireFault {
 	}}
 }
 
+// CopyHeader writes the header of a recorded answer.
 func CopyHeader(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
 	for k, v := range answer.Header() {
 		w.Header()[k] = v

@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
 	"drift-detector/internal/cli"
 	"drift-detector/internal/lab"
 	"drift-detector/internal/lab/azurelab"
@@ -124,6 +122,15 @@ type Outcome struct {
 	Report         *report.Report
 }
 
+// Ensure fails the test on an error.
+func (w *World) Ensure(err error) {
+	w.T.Helper()
+	if err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+// Reach returns the flags with which the servers of the lab are reached.
 func (w *World) Reach() []string {
 	var args []string
 	if w.VCenter != nil {
@@ -140,6 +147,7 @@ func (w *World) Reach() []string {
 	return args
 }
 
+// Sources returns the flags that name the backups.
 func (w *World) Sources() []string {
 	var args []string
 	for _, b := range w.Backups {
@@ -167,6 +175,17 @@ func (w *World) Run(args ...string) Outcome {
 		}
 	}
 	return o
+}
+
+func (w *World) reachAzure() []string {
+	args := []string{"--azure-ambient"}
+	if w.VCenter == nil {
+		args = append(args, "--credentials", w.Creds)
+	}
+	for _, r := range w.Azure.Reroutes() {
+		args = append(args, "--endpoint", r)
+	}
+	return args
 }
 
 // statuses are what the help of each command says of them.
@@ -207,6 +226,7 @@ func ReadBack(file string) (*report.Report, error) {
 	return report.Read(f)
 }
 
+// Run runs the program, at the time of Clock.
 func Run(t *testing.T, args ...string) Outcome {
 	t.Helper()
 	return RunAt(t, Clock, args...)
@@ -225,6 +245,7 @@ func RunAt(t *testing.T, now func() time.Time, args ...string) Outcome {
 	return Outcome{Code: code, Stdout: stdout.String(), Stderr: stderr.String()}
 }
 
+// Demand fails the test unless the run ended with a status.
 func (o Outcome) Demand(t *testing.T, code cli.ExitCode) {
 	t.Helper()
 	if o.Code != code {
@@ -232,6 +253,7 @@ func (o Outcome) Demand(t *testing.T, code cli.ExitCode) {
 	}
 }
 
+// AgreesWith complains of each difference between the report and a truth.
 func (o Outcome) AgreesWith(t *testing.T, want interface{ Misses(*report.Report) []string }) {
 	t.Helper()
 	for _, miss := range want.Misses(o.Report) {
@@ -256,6 +278,7 @@ func (o Outcome) WithoutTime(t *testing.T) string {
 	return listingTimes.ReplaceAllString(text, `"listedAt": "T"`)
 }
 
+// FirstDifference returns the first line of each of two texts in which they differ.
 func FirstDifference(a, b string) string {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range min(len(x), len(y)) {
@@ -266,25 +289,7 @@ func FirstDifference(a, b string) string {
 	return "one is longer"
 }
 
-// Program is what runs, and Main sets it.
-var Program func(ctx context.Context, args []string, s *cli.Streams) cli.ExitCode
-
-// Commands are what a test binary does under other names than its own.
-var Commands = map[string]func(){
-	"drift-detector": func() {
-		if called := os.Getenv("CALLED"); called != "" { // testscript makes the bare name of every path
-			os.Args[0] = called
-		}
-		os.Exit(int(Program(context.Background(), os.Args, cli.Process())))
-	},
-}
-
-// Main is TestMain of a package that runs the program, as a function and as a process.
-func Main(m *testing.M, program func(context.Context, []string, *cli.Streams) cli.ExitCode) {
-	Program = program
-	testscript.Main(m, Commands)
-}
-
+// Readme returns the text of README.md.
 func Readme(t *testing.T) string {
 	t.Helper()
 	data, err := os.ReadFile("../../../README.md")
@@ -294,4 +299,5 @@ func Readme(t *testing.T) string {
 	return string(data)
 }
 
+// ShopBackup is a backup with Helm releases, nearly all of which drifted.
 const ShopBackup = "../../../detector/releases/testdata/shop-drifted-data.tar.gz"

@@ -31,6 +31,7 @@ func Management(t *testing.T, tarball string) (*lab.Management, []string) {
 	return m, []string{"--kubeconfig", file}
 }
 
+// Keeps complains where the run shows a secret.
 func (o Outcome) Keeps(t *testing.T, secret string) {
 	t.Helper()
 	if text := o.Stdout + o.Stderr + string(o.JSON); strings.Contains(text, secret) {
@@ -77,14 +78,6 @@ func DecidedIn(t *testing.T, r *report.Report) map[string]string {
 	return all
 }
 
-func AllMachines(c report.Cluster) []report.Machine {
-	all := slices.Clone(c.ControlPlane.Machines)
-	for _, g := range c.Workers.Groups {
-		all = append(all, g.Machines...)
-	}
-	return all
-}
-
 // ReportedBefore returns the report of an hour ago.
 func (w *World) ReportedBefore(args ...string) *report.Report {
 	w.T.Helper()
@@ -98,6 +91,7 @@ func (w *World) ReportedBefore(args ...string) *report.Report {
 	return r
 }
 
+// Verify runs the command verify against a management cluster, and returns its document.
 func (w *World) Verify(m *lab.Management, args ...string) (Outcome, *verify.Document) {
 	w.T.Helper()
 	kubeconfig, err := m.WriteKubeconfig(w.T.TempDir())

@@ -112,6 +112,7 @@ var openstackWords = map[string][]string{
 	"infraMachines": {"Unknown"}, "nowhere": {"Unrelated"}, "NotProvisioned": {"Pending", "Stale"},
 }
 
+// DemandOpenStack complains of what is not as the truth of the fleet on OpenStack.
 func (o Outcome) DemandOpenStack(t *testing.T, want OpenStackTruth) {
 	t.Helper()
 	placed := PlacementsOf(o.Report)
@@ -171,6 +172,7 @@ func (o Outcome) forecastOf(t *testing.T, machine string) report.MachineForecast
 	return report.MachineForecast{}
 }
 
+// Foretells complains unless the forecast of a machine has an outcome, and says so.
 func (o Outcome) Foretells(t *testing.T, machine string, want code.Outcome, says string) {
 	t.Helper()
 	if f := o.forecastOf(t, machine); f.Outcome != want || !strings.Contains(f.Message, says) {

@@ -30,6 +30,7 @@ type Oracle struct {
 	Ghosts []struct{ Name, Cluster, Path, BiosUUID string }
 }
 
+// ReadOracle reads the truth of a fleet of the lab.
 func ReadOracle(t *testing.T, path string) (o Oracle) {
 	t.Helper()
 	ReadJSON(t, path, &o)
@@ -39,6 +40,7 @@ func ReadOracle(t *testing.T, path string) (o Oracle) {
 	return o
 }
 
+// ReadJSON reads a file of JSON.
 func ReadJSON(t *testing.T, path string, into any) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -60,6 +62,7 @@ type AWSOracle struct {
 	Instances []struct{ ID, Placement, Cluster, Strength string }
 }
 
+// ReadAWSOracle reads the truth of the lab's cluster on AWS.
 func ReadAWSOracle(t *testing.T) (o AWSOracle) {
 	t.Helper()
 	ReadJSON(t, Testdata+"aws/verdicts.json", &o)
@@ -122,6 +125,7 @@ type placements struct {
 	Infra    map[string]report.InfraMachine
 }
 
+// PlacementsOf returns where a report has each machine and instance.
 func PlacementsOf(r *report.Report) placements {
 	p := placements{map[string]located{}, map[string][]located{}, map[string]report.InfraMachine{}}
 	for _, c := range r.Clusters {
@@ -141,6 +145,7 @@ func PlacementsOf(r *report.Report) placements {
 	return p
 }
 
+// MachinesOf returns the machines of a cluster: of control plane and workers.
 func MachinesOf(c report.Cluster) []report.Machine {
 	all := slices.Clone(c.ControlPlane.Machines)
 	for _, g := range c.Workers.Groups {

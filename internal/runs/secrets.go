@@ -31,6 +31,7 @@ func (m *Markers) Next(of string) string {
 	return m.Add(fmt.Sprintf(`MARK%d<"&+/ \%s>é`, len(*m), of))
 }
 
+// Add remembers a secret that nothing may show, and returns it.
 func (m *Markers) Add(v string) string {
 	*m = append(*m, v)
 	return v

@@ -25,6 +25,7 @@ type pseudoTerminal struct {
 	read chan struct{} // closed when nothing more comes
 }
 
+// Write writes to the terminal as a program does.
 func (p *pseudoTerminal) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,6 +54,7 @@ func (p *pseudoTerminal) End() string {
 	return p.sent.String()
 }
 
+// OpenTerminal opens a terminal of so many columns and rows, until the test ends.
 func OpenTerminal(t *testing.T, columns, rows int) *pseudoTerminal {
 	t.Helper()
 	controller, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)

@@ -56,7 +56,7 @@ func (w *World) LongDeployment(n int) (name string) {
 		return body, true
 	})
 	w.Backups = []string{filepath.Join(w.Dir, "long.tar.gz")}
-	w.Must(os.WriteFile(w.Backups[0], out.Bytes(), 0o600))
+	w.Ensure(os.WriteFile(w.Backups[0], out.Bytes(), 0o600))
 	return name
 }
 
@@ -160,18 +160,11 @@ func (w *World) UnpackedMove(t *testing.T) string {
 	return dir
 }
 
-// Must ends a test at an error of the lab.
-func (w *World) Must(err error) {
-	w.T.Helper()
-	if err != nil {
-		w.T.Fatal(err)
-	}
-}
-
+// Clone makes a VM from another.
 func (w *World) Clone(source string, spec lab.CloneSpec) lab.VM {
 	w.T.Helper()
 	vm, err := w.VCenter.Clone(source, spec)
-	w.Must(err)
+	w.Ensure(err)
 	return vm
 }
 
@@ -197,7 +190,7 @@ func (w *World) ServeNodes(change func(cluster string, nodes []map[string]any) [
 	}
 	dir := w.T.TempDir()
 	files, err := filepath.Glob(from + "/*.json")
-	w.Must(err)
+	w.Ensure(err)
 	for _, file := range files {
 		var list map[string]any
 		ReadJSON(w.T, file, &list)
@@ -207,11 +200,11 @@ func (w *World) ServeNodes(change func(cluster string, nodes []map[string]any) [
 		}
 		list["items"] = change(strings.TrimSuffix(filepath.Base(file), ".json"), nodes)
 		text, err := json.Marshal(list)
-		w.Must(err)
-		w.Must(os.WriteFile(filepath.Join(dir, filepath.Base(file)), text, 0o600))
+		w.Ensure(err)
+		w.Ensure(os.WriteFile(filepath.Join(dir, filepath.Base(file)), text, 0o600))
 	}
 	n, err := lab.StartAPIServers(w.Backups[0], dir)
-	w.Must(err)
+	w.Ensure(err)
 	w.T.Cleanup(n.Close)
 	w.Nodes = n
 }
@@ -282,7 +275,7 @@ func (w *World) object(resource, name string) (path string, object map[string]an
 	backuptest.Rewrite(w.T, w.Backups[0], func(item string, body []byte) ([]byte, bool) {
 		if r, n := ItemOf(item); strings.HasPrefix(r, resource) && n == name && !strings.Contains(item, "preferredversion") {
 			path = item
-			w.Must(json.Unmarshal(body, &object))
+			w.Ensure(json.Unmarshal(body, &object))
 		}
 		return body, true
 	})
@@ -318,11 +311,11 @@ func (w *World) Leaked(like, name, id string) {
 			}
 		}
 		text, err := json.Marshal(object)
-		w.Must(err)
+		w.Ensure(err)
 		items[strings.Replace(path, like+".json", name+".json", 1)] = text
 	}
 	file := filepath.Join(w.Dir, "leaked.tar.gz")
-	w.Must(os.WriteFile(file, backuptest.Append(w.T, w.Backups[0], items), 0o600))
+	w.Ensure(os.WriteFile(file, backuptest.Append(w.T, w.Backups[0], items), 0o600))
 	w.Backups = []string{file}
 }
 
@@ -337,10 +330,10 @@ func (w *World) Changed(resource, name string, change func(object map[string]any
 		}
 		seen++
 		var object map[string]any
-		w.Must(json.Unmarshal(body, &object))
+		w.Ensure(json.Unmarshal(body, &object))
 		change(object)
 		text, err := json.Marshal(object)
-		w.Must(err)
+		w.Ensure(err)
 		return text, true
 	})
 	if seen == 0 {
@@ -400,17 +393,17 @@ func (o Outcome) Warned(name string) (reasons []string) {
 func (w *World) StandBy(kept ...string) {
 	w.T.Helper()
 	v, err := lab.StartVCenter(lab.VCenterOptions{Archive: Testdata + "vcenter-after.tar.gz", InstanceUUID: "5a5a5a5a-0000-4000-8000-000000000001"})
-	w.Must(err)
+	w.Ensure(err)
 	w.T.Cleanup(v.Close)
 	for n, vm := range v.VMs() {
 		if !slices.Contains(kept, vm.Name) {
-			w.Must(v.SetUUIDs(vm.Path, fmt.Sprintf("5a5a5a5a-0000-4000-8000-%012d", n+100), fmt.Sprintf("5b5b5b5b-0000-4000-8000-%012d", n+100)))
+			w.Ensure(v.SetUUIDs(vm.Path, fmt.Sprintf("5a5a5a5a-0000-4000-8000-%012d", n+100), fmt.Sprintf("5b5b5b5b-0000-4000-8000-%012d", n+100)))
 		}
 	}
 	v.Named = w.VCenter.Named
 	w.VCenter = v
 	w.Creds, err = v.WriteCredentials(w.Dir)
-	w.Must(err)
+	w.Ensure(err)
 }
 
 // Contains reports whether a run says a text anywhere.

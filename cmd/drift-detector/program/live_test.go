@@ -31,7 +31,7 @@ func TestLiveDriftNow(t *testing.T) {
 		t.Errorf("it speaks of a restore: %+v", r.Summary)
 	}
 	for _, c := range r.Clusters {
-		for _, x := range runs.AllMachines(c) {
+		for _, x := range runs.MachinesOf(c) {
 			if x.Forecast != nil || len(x.Remediation) > 0 {
 				t.Errorf("%s has a forecast or steps", x.Name)
 			}

@@ -67,7 +67,7 @@ func TestLiveVerdictsRestOnWhatWasRead(t *testing.T) {
 					t.Errorf("the kind is not named, as what it is:\n%s", o.Stderr)
 				}
 				for _, c := range o.Report.Clusters {
-					for _, x := range runs.AllMachines(c) {
+					for _, x := range runs.MachinesOf(c) {
 						if c.Provider == provider || provider == "" {
 							if x.Status != code.Unknown {
 								t.Errorf("%s/%s is %s %s", c.Name, x.Name, x.Status, x.Reason)
@@ -256,8 +256,8 @@ func TestLiveMachineThatIsBeingDeleted(t *testing.T) {
 			o.Demand(t, cli.ExitOK)
 			n := 0
 			for i, c := range o.Report.Clusters {
-				was := runs.AllMachines(before.Report.Clusters[i])
-				for _, x := range runs.AllMachines(c) {
+				was := runs.MachinesOf(before.Report.Clusters[i])
+				for _, x := range runs.MachinesOf(c) {
 					switch at := slices.IndexFunc(was, func(y report.Machine) bool { return y.Name == x.Name && y.Role == x.Role }); {
 					case c.Name == one.cluster && x.UID != "" && strings.HasPrefix(x.Name, one.machines):
 						n++
@@ -337,8 +337,8 @@ func TestLiveMachinesThatChangeMeanwhile(t *testing.T) {
 				t.Errorf("Machines were listed %d times", read)
 			}
 			for i, c := range o.Report.Clusters {
-				was := runs.AllMachines(before.Report.Clusters[i])
-				for j, is := range runs.AllMachines(c) {
+				was := runs.MachinesOf(before.Report.Clusters[i])
+				for j, is := range runs.MachinesOf(c) {
 					if !one.check(c.Name, was[j], is) {
 						t.Errorf("%s/%s is %s %s, and was %s: %s", c.Name, is.Name, is.Status, is.Reason, was[j].Status, is.Message)
 					}

@@ -139,7 +139,7 @@ func TestVerifyARestore(t *testing.T) {
 	}
 	adopted := map[string]bool{}
 	for i := range before.Clusters {
-		for _, x := range runs.AllMachines(before.Clusters[i]) {
+		for _, x := range runs.MachinesOf(before.Clusters[i]) {
 			if x.Forecast != nil && x.Forecast.Outcome == code.Adopted {
 				adopted[x.Name] = true
 				takeOver(m, &x, at.Add(time.Minute))
@@ -221,7 +221,7 @@ func TestVerifyBehindClusterctl(t *testing.T) {
 	early := verdicts()
 	var adopted []report.Machine
 	for i := range before.Clusters {
-		for _, x := range runs.AllMachines(before.Clusters[i]) {
+		for _, x := range runs.MachinesOf(before.Clusters[i]) {
 			if x.Status != code.Ghost && early[x.Name] != verify.NotYet {
 				t.Errorf("%s is %s before a controller has looked at it", x.Name, early[x.Name])
 			}

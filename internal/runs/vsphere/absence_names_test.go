@@ -18,7 +18,7 @@ import (
 func TestANodeThatReportsNotReadyIsAlive(t *testing.T) {
 	for status, want := range map[string]string{"False": "Unknown NodeAlive", "True": "Unknown NodeAlive", "Unknown": "Stale InstanceNotFound"} {
 		w := runs.Fleet(t)
-		w.Must(w.VCenter.Remove(likeWorker))
+		w.Ensure(w.VCenter.Remove(likeWorker))
 		w.ServeNodes(func(c string, nodes []map[string]any) []map[string]any {
 			for _, n := range runs.Alive(c, nodes) {
 				for _, c := range n["status"].(map[string]any)["conditions"].([]any) {
@@ -59,10 +59,10 @@ func TestWhatIsLeftOutAndHasANameOfTheBackup(t *testing.T) {
 		w.Clone(likeWorker, lab.CloneSpec{Name: name, Created: after(time.Hour)})
 	}
 	w.Managed(managed)
-	w.Must(w.VCenter.MarkAsTemplate(template))
-	w.Must(w.VCenter.MarkAsTemplate(neither))
+	w.Ensure(w.VCenter.MarkAsTemplate(template))
+	w.Ensure(w.VCenter.MarkAsTemplate(neither))
 	// Restored under another id by the product that manages it since.
-	w.Must(w.VCenter.SetUUIDs("gamma-edge-xk72k", "42000000-0000-4000-8000-000000000002", ""))
+	w.Ensure(w.VCenter.SetUUIDs("gamma-edge-xk72k", "42000000-0000-4000-8000-000000000002", ""))
 	w.Managed("gamma-edge-xk72k")
 	w.Detect("--skip-access-apiserver").Says(t, map[string]string{
 		managed: "NameOnly", template: "NameOnly", neither: "nothing", "gamma-edge-xk72k": "Unknown IdentityChanged",
@@ -74,7 +74,7 @@ func TestWhatIsLeftOutAndHasANameOfTheBackup(t *testing.T) {
 func TestANarrowedRunSaysWhatItDidNotList(t *testing.T) {
 	w := runs.Fleet(t)
 	_, reach := w.SecondVCenter("tenant-beta")
-	w.Must(w.VCenter.Remove(likeWorker))
+	w.Ensure(w.VCenter.Remove(likeWorker))
 	reach = append(reach, "--skip-access-apiserver")
 	w.Detect(reach...).Says(t, map[string]string{likeWorker: "Unknown FoundElsewhere"})
 	o := w.Detect(append(reach, "--cluster", "alpha-prod")...)

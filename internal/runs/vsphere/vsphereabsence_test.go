@@ -23,9 +23,9 @@ func TestALivingNamesakeIsAWitness(t *testing.T) {
 	t.Parallel()
 	const worker, plane = "alpha-prod-md-0-cjzhw-dm6x8", "gamma-edge-xk72k"
 	w := runs.Fleet(t)
-	w.Must(w.VCenter.SetUUIDs(worker, "42000000-0000-4000-8000-000000000001", ""))
-	w.Must(w.VCenter.SetUUIDs(plane, "42000000-0000-4000-8000-000000000002", ""))
-	w.Must(w.VCenter.Remove("alpha-prod-md-0-cjzhw-zk8zm"))
+	w.Ensure(w.VCenter.SetUUIDs(worker, "42000000-0000-4000-8000-000000000001", ""))
+	w.Ensure(w.VCenter.SetUUIDs(plane, "42000000-0000-4000-8000-000000000002", ""))
+	w.Ensure(w.VCenter.Remove("alpha-prod-md-0-cjzhw-zk8zm"))
 	w.Clone(worker, lab.CloneSpec{Name: "alpha-prod-md-0-cjzhw-zk8zm"})
 	for _, args := range [][]string{nil, {"--skip-access-apiserver"}} {
 		o := w.Detect(args...)
@@ -43,7 +43,7 @@ func TestALivingNamesakeIsAWitness(t *testing.T) {
 			}
 		}
 	}
-	w.Must(w.VCenter.Move(worker, "/DC0/vm/restored"))
+	w.Ensure(w.VCenter.Move(worker, "/DC0/vm/restored"))
 	o := w.Detect("--skip-access-apiserver")
 	o.Says(t, map[string]string{worker: "Stale InstanceNotFound"})
 	if got := o.Warned(worker); !slices.Equal(got, []string{"SameNameElsewhere"}) {
@@ -95,7 +95,7 @@ func TestNotProvisionedBesideAVMThatSaysItIsIt(t *testing.T) {
 func TestARenamedDatacenter(t *testing.T) {
 	t.Parallel()
 	w := runs.Fleet(t)
-	w.Must(w.VCenter.RenameDatacenter("/DC0", "DC-North"))
+	w.Ensure(w.VCenter.RenameDatacenter("/DC0", "DC-North"))
 	o := w.Detect()
 	for _, c := range o.Report.Clusters {
 		for _, m := range runs.MachinesOf(c) {
@@ -153,11 +153,11 @@ func TestAnEmptyFolder(t *testing.T) {
 
 	// One that is there: its permissions say whether VMs in it would be seen.
 	empty := ownFolder(t, folder)
-	empty.Must(empty.VCenter.AddFolder(folder))
+	empty.Ensure(empty.VCenter.AddFolder(folder))
 	o = empty.Detect()
 	o.Demand(t, cli.ExitOK)
 	o.Says(t, map[string]string{machine: "Stale InstanceNotFound"})
-	empty.Must(empty.VCenter.HideVMs(folder))
+	empty.Ensure(empty.VCenter.HideVMs(folder))
 	o = empty.Detect()
 	o.Demand(t, cli.ExitIncomplete)
 	o.Says(t, map[string]string{machine: "Unknown ScopeIncomplete"})
@@ -172,8 +172,8 @@ func TestARenamedFolder(t *testing.T) {
 	const added = "alpha-prod-md-0-cjzhw-bcdfg"
 	w := runs.Fleet(t)
 	w.Clone("alpha-prod-md-0-cjzhw-dm6x8", lab.CloneSpec{Name: added, Created: after(time.Hour)})
-	w.Must(w.VCenter.SetUUIDs("alpha-prod-md-0-cjzhw-zk8zm", "42000000-0000-4000-8000-000000000003", ""))
-	w.Must(w.VCenter.RenameFolder("/DC0/vm/capi/tenant-alpha", "alpha-2026"))
+	w.Ensure(w.VCenter.SetUUIDs("alpha-prod-md-0-cjzhw-zk8zm", "42000000-0000-4000-8000-000000000003", ""))
+	w.Ensure(w.VCenter.RenameFolder("/DC0/vm/capi/tenant-alpha", "alpha-2026"))
 	o := w.Detect("--skip-access-apiserver")
 	o.Demand(t, cli.ExitOK)
 	o.Says(t, map[string]string{
@@ -189,7 +189,7 @@ func TestARenamedFolder(t *testing.T) {
 	}
 	// A hidden folder one of whose machines was moved looks alike.
 	hidden := runs.Fleet(t)
-	hidden.Must(hidden.VCenter.Hide("/DC0/vm/capi/tenant-beta"))
+	hidden.Ensure(hidden.VCenter.Hide("/DC0/vm/capi/tenant-beta"))
 	o = hidden.Detect("--skip-access-apiserver")
 	o.Demand(t, cli.ExitIncomplete)
 	o.Says(t, map[string]string{"beta-prod-qpdfs": "Unknown ScopeIncomplete"})
@@ -205,8 +205,8 @@ func TestTheWitnessIsTheRecordedNameOrTheHostName(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := runs.Fleet(t)
-			w.Must(w.VCenter.SetUUIDs(machine, "42000000-0000-4000-8000-000000000001", ""))
-			w.Must(w.VCenter.Rename(machine, to))
+			w.Ensure(w.VCenter.SetUUIDs(machine, "42000000-0000-4000-8000-000000000001", ""))
+			w.Ensure(w.VCenter.Rename(machine, to))
 			w.Bootstrapped(to, map[string]string{"metadata": metadata(machine)})
 			for _, args := range [][]string{nil, {"--skip-access-apiserver"}} {
 				o := w.Detect(args...)
@@ -217,7 +217,7 @@ func TestTheWitnessIsTheRecordedNameOrTheHostName(t *testing.T) {
 	// Not the Machine's name, where the VM has another (Windows, naming templates).
 	w := runs.Restored(t)
 	const windows, vm = "delta-mixed-md-win-zwckz-df678", "delta-mix-df678"
-	w.Must(w.VCenter.Remove(vm))
+	w.Ensure(w.VCenter.Remove(vm))
 	w.Clone("delta-mixed-fm8zc", lab.CloneSpec{Name: "delta-mix-spare", KeepHostName: true})
 	w.Bootstrapped("delta-mix-spare", map[string]string{"metadata": metadata(vm)})
 	o := w.Detect("--skip-access-apiserver")
@@ -234,9 +234,9 @@ func TestANodeListThatWasNotRead(t *testing.T) {
 	w := runs.Restored(t)
 	before := w.Detect("--skip-access-apiserver")
 	dir := w.T.TempDir()
-	w.Must(os.WriteFile(filepath.Join(dir, "none.json"), []byte("{}"), 0o600))
+	w.Ensure(os.WriteFile(filepath.Join(dir, "none.json"), []byte("{}"), 0o600))
 	n, err := lab.StartAPIServers(w.Backups[0], dir)
-	w.Must(err)
+	w.Ensure(err)
 	t.Cleanup(n.Close)
 	w.Nodes = n
 	o := w.Detect()

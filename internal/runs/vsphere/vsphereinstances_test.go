@@ -151,11 +151,11 @@ func TestAGhostInAnotherFolder(t *testing.T) {
 func TestNothingOfOursIsDropped(t *testing.T) {
 	t.Parallel()
 	w := runs.Fleet(t)
-	w.Must(w.VCenter.AddFolder(alphaVMs + "/team"))
-	w.Must(w.VCenter.AddFolder(alphaVMs + "/team/sub"))
-	w.Must(w.VCenter.AddDatacenter("DC1"))
+	w.Ensure(w.VCenter.AddFolder(alphaVMs + "/team"))
+	w.Ensure(w.VCenter.AddFolder(alphaVMs + "/team/sub"))
+	w.Ensure(w.VCenter.AddDatacenter("DC1"))
 	for _, f := range []string{"/DC1/vm/capi", "/DC1/vm/capi/tenant-alpha"} {
-		w.Must(w.VCenter.AddFolder(f))
+		w.Ensure(w.VCenter.AddFolder(f))
 	}
 	want := map[string]string{}
 	add := func(name, folder, host, verdict string) {
@@ -189,20 +189,20 @@ func TestANameInTheSecondVCenter(t *testing.T) {
 	const name = "gamma-edge-md-0-7n6v9-bcdfg"
 	w := runs.Fleet(t)
 	second, err := lab.StartVCenter(lab.VCenterOptions{Archive: runs.Testdata + "vcenter-after.tar.gz", InstanceUUID: "5a5a5a5a-0000-4000-8000-000000000002"})
-	w.Must(err)
+	w.Ensure(err)
 	t.Cleanup(second.Close)
 	for _, vm := range second.VMs() {
 		if !strings.Contains(vm.Path, "/tenant-alpha/") {
-			w.Must(second.Remove(vm.Path))
+			w.Ensure(second.Remove(vm.Path))
 		}
 	}
 	for _, vm := range w.VCenter.VMs() {
 		if strings.Contains(vm.Path, "/tenant-alpha/") {
-			w.Must(w.VCenter.Remove(vm.Path))
+			w.Ensure(w.VCenter.Remove(vm.Path))
 		}
 	}
 	_, err = second.Clone("alpha-prod-nnxbq", lab.CloneSpec{Name: name, Folder: "/DC0/vm/restored", Created: after(time.Hour)})
-	w.Must(err)
+	w.Ensure(err)
 	const address = "vc2.example:443"
 	w.Edited("two-vcenters", func(item string, body []byte) ([]byte, bool) {
 		if strings.Contains(item, "/tenant-alpha/") && strings.HasPrefix(item, "resources/vsphere") {
@@ -221,7 +221,7 @@ func TestAMatchThatIsOff(t *testing.T) {
 	const copied = likeWorker + "-copy"
 	off := func(t *testing.T) *runs.World {
 		w := runs.Fleet(t)
-		w.Must(w.VCenter.SetPower(likeWorker, false))
+		w.Ensure(w.VCenter.SetPower(likeWorker, false))
 		return w
 	}
 	t.Run("and nothing else runs", func(t *testing.T) {
@@ -239,9 +239,9 @@ func TestAMatchThatIsOff(t *testing.T) {
 	})
 	t.Run("a copy with its id runs", func(t *testing.T) {
 		w := off(t)
-		w.Must(w.VCenter.Rename(likeWorker, likeWorker+"-was"))
+		w.Ensure(w.VCenter.Rename(likeWorker, likeWorker+"-was"))
 		w.Clone(likeWorker+"-was", lab.CloneSpec{Name: likeWorker, Folder: "/DC0/vm/restored", BIOSUUID: w.VM(likeWorker + "-was").BIOSUUID})
-		w.Must(w.VCenter.SetPower(likeWorker, true))
+		w.Ensure(w.VCenter.SetPower(likeWorker, true))
 		for _, args := range [][]string{nil, {"--skip-access-apiserver"}} {
 			o := w.Detect(args...)
 			if status, reason, _ := runs.VerdictOf(o.Report, likeWorker); status != code.Unknown || reason != "AmbiguousMatch" {
@@ -251,9 +251,9 @@ func TestAMatchThatIsOff(t *testing.T) {
 	})
 	t.Run("a clone under its name and another id runs", func(t *testing.T) {
 		w := off(t)
-		w.Must(w.VCenter.Rename(likeWorker, "kept-"+likeWorker))
+		w.Ensure(w.VCenter.Rename(likeWorker, "kept-"+likeWorker))
 		w.Clone("kept-"+likeWorker, lab.CloneSpec{Name: likeWorker})
-		w.Must(w.VCenter.SetPower(likeWorker, true))
+		w.Ensure(w.VCenter.SetPower(likeWorker, true))
 		w.Detect("--skip-access-apiserver").Says(t, map[string]string{likeWorker: "Unknown AmbiguousMatch"})
 	})
 	t.Run("a copy that is off as well", func(t *testing.T) {
@@ -268,28 +268,28 @@ func TestElsewhereAndSuspended(t *testing.T) {
 	t.Parallel()
 	t.Run("a copy runs in another datacenter", func(t *testing.T) {
 		w := runs.Fleet(t)
-		w.Must(w.VCenter.AddDatacenter("DC1"))
+		w.Ensure(w.VCenter.AddDatacenter("DC1"))
 		w.Clone(likeWorker, lab.CloneSpec{Name: likeWorker + "-dr", Folder: "/DC1/vm", BIOSUUID: w.VM(likeWorker).BIOSUUID})
-		w.Must(w.VCenter.SetPower(likeWorker, false))
+		w.Ensure(w.VCenter.SetPower(likeWorker, false))
 		w.Detect("--skip-access-apiserver").Says(t, map[string]string{likeWorker: "Unknown AmbiguousMatch"})
 	})
 	t.Run("a namesake runs in another folder", func(t *testing.T) {
 		w := runs.Fleet(t)
 		w.Clone(likeWorker, lab.CloneSpec{Name: strings.ToUpper(likeWorker), Folder: "/DC0/vm/restored"})
-		w.Must(w.VCenter.SetPower(likeWorker, false))
+		w.Ensure(w.VCenter.SetPower(likeWorker, false))
 		w.Detect("--skip-access-apiserver").Says(t, map[string]string{likeWorker: "Unknown AmbiguousMatch"})
 	})
 	t.Run("a VM with its host name runs", func(t *testing.T) {
 		w := runs.Fleet(t)
 		w.Clone(likeWorker, lab.CloneSpec{Name: "spare", KeepHostName: true})
 		w.Bootstrapped("spare", map[string]string{"metadata": metadata(likeWorker)})
-		w.Must(w.VCenter.SetPower(likeWorker, false))
+		w.Ensure(w.VCenter.SetPower(likeWorker, false))
 		w.Detect("--skip-access-apiserver").Says(t, map[string]string{likeWorker: "Unknown AmbiguousMatch"})
 	})
 	node := func(change func(t *testing.T, n map[string]any)) func(*testing.T) {
 		return func(t *testing.T) {
 			w := runs.Fleet(t)
-			w.Must(w.VCenter.SetPower(likeWorker, false))
+			w.Ensure(w.VCenter.SetPower(likeWorker, false))
 			w.ServeNodes(func(cluster string, nodes []map[string]any) []map[string]any {
 				if cluster == "alpha-prod" {
 					change(t, runs.NodeOf(t, nodes, likeWorker))
@@ -312,7 +312,7 @@ func TestElsewhereAndSuspended(t *testing.T) {
 	}))
 	t.Run("suspended, and its Node is alive", func(t *testing.T) {
 		w := runs.Fleet(t)
-		w.Must(w.VCenter.SetSuspended(likeWorker))
+		w.Ensure(w.VCenter.SetSuspended(likeWorker))
 		w.ServeNodes(runs.Alive)
 		w.Detect().Says(t, map[string]string{likeWorker: "Unknown NodeAlive"})
 		w.Detect("--skip-access-apiserver").Says(t, map[string]string{likeWorker: "Healthy"})
@@ -323,7 +323,7 @@ func TestElsewhereAndSuspended(t *testing.T) {
 func TestAMachineThatBecameATemplate(t *testing.T) {
 	t.Parallel()
 	w := runs.Fleet(t)
-	w.Must(w.VCenter.MarkAsTemplate(likeWorker))
+	w.Ensure(w.VCenter.MarkAsTemplate(likeWorker))
 	o := w.Detect()
 	o.Says(t, map[string]string{likeWorker: "Healthy"})
 	if got := o.Warned(likeWorker); !slices.Contains(got, "Template") {
