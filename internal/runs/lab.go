@@ -209,7 +209,7 @@ func hasStatus(t *testing.T, args []string, code cli.ExitCode) {
 		if said == "" {
 			continue // no command
 		}
-		if !regexp.MustCompile(fmt.Sprintf(`\b%d `, code)).MatchString(said.(string)) {
+		if !regexp.MustCompile(fmt.Sprintf(`\b%d\s`, code)).MatchString(said.(string)) {
 			t.Errorf("%s ends with status %d, which its help does not have", a, code)
 		}
 		return
