@@ -58,22 +58,22 @@ demo: ## show what it does: a lost management cluster, its backup, a simulated v
 test: ## run all tests
 	go test -timeout 60m -parallel 4 ./...
 
-# Of what lists at once, all tests; of the providers and the command, the tests in which
-# several listings, logins or an interrupt meet. One test of the command at a time: what
-# only tests do is to run the program twice in one process.
+# Of what lists at once, all tests; of the providers and of whole runs, the tests in which
+# several listings, logins or an interrupt meet. One whole run at a time: what only tests do
+# is to run the program twice in one process.
 MEET := Test(Conformance|Interrupted.*|TwoUsersOfOneVCenter|AccountIsNotLocked|ALostLogin.*|NobodyElseLocks.*|AMomentOfTrouble.*|TwoRunsWriteTheSameBytes|AWSVerdicts|APIServersFail|OneOfTwoVCentersDown|AWSDeniedInOneRegionOfTwo|Progress.*)
 # Other packages would be compiled and linked for nothing.
-MEET_IN = $$(grep -rlE --include '*_test.go' --exclude-dir testdata '^func $(MEET)\(' infra | xargs -n 1 dirname | sort -u | sed 's|^|./|')
+MEET_IN = $$(grep -rlE --include '*_test.go' --exclude-dir testdata '^func $(MEET)\(' $(1) | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 
 race: ## look for data races, in what does several things at once
 	CGO_ENABLED=1 go test -race -timeout 20m ./infra ./infra/nodes
-	CGO_ENABLED=1 go test -race -timeout 20m -run '^$(MEET)$$' $(MEET_IN)
-	CGO_ENABLED=1 go test -race -timeout 20m -parallel 1 -run '^$(MEET)$$' ./cmd/drift-detector/program
+	CGO_ENABLED=1 go test -race -timeout 20m -run '^$(MEET)$$' $(call MEET_IN,infra)
+	CGO_ENABLED=1 go test -race -timeout 20m -parallel 1 -run '^$(MEET)$$' $(call MEET_IN,internal cmd)
 
 FAULTS ?= all
 
 faults: ## spoil each call, handshake and answer of each server, and hold every verdict: 40 minutes
-	@FAULTS='$(FAULTS)' go test ./cmd/drift-detector/program -run '^TestFaultMatrix$$' -count 1 -timeout 2h -v | grep -v -e '^=== ' -e '^--- PASS'
+	@FAULTS='$(FAULTS)' go test ./internal/runs/faults -run '^TestFaultMatrix$$' -count 1 -timeout 2h -v | grep -v -e '^=== ' -e '^--- PASS'
 
 cover: ## say how much of the code the tests run: each function, and the whole last
 	@mkdir -p bin
@@ -92,7 +92,7 @@ test-aws: $(MOTO)/bin/moto_server ## hold the AWS provider against moto, an AWS 
 	MOTO_PYTHON=$(MOTO)/bin/python go test -tags moto -count 1 -run Moto ./infra/aws/list ./infra/store
 
 test-openstack: $(OPENSTACK)/ready ## hold the OpenStack provider against a real OpenStack, which it installs under ~/.cache: 600 MB
-	$(OPENSTACK)/bin/python $(CLOUD)/cloud.py go test -tags openstack -count 1 -timeout 30m -run Replayed ./cmd/drift-detector/program
+	$(OPENSTACK)/bin/python $(CLOUD)/cloud.py go test -tags openstack -count 1 -timeout 30m -run Replayed ./internal/runs/openstack
 
 test-azure: ## hold the Azure provider against the fake to which the lab's controllers spoke (Python 3, openssl), and the fakes of Azure's SDK
 	python3 testdata/azure/faked.py go test -tags armfake -count 1 -run Faked ./infra/azure/list
