@@ -83,7 +83,7 @@ func (w *World) Unprovision(name string) {
 // that is well in that alone.
 
 // Foretells demands the outcome of a machine and words of what is said of it.
-func (a safety) Foretells(t *testing.T, machine, outcome string, words ...string) {
+func (a Safety) Foretells(t *testing.T, machine, outcome string, words ...string) {
 	t.Helper()
 	got, condition, message := a.outcome(machine)
 	if got != outcome {
@@ -431,8 +431,8 @@ func (w *World) HealthCheck(namespace, cluster string, checks Object) {
 	})
 }
 
-// safety is summary.answer of a report, as a script reads it.
-type safety struct {
+// Safety is summary.answer of a report, as a script reads it.
+type Safety struct {
 	Safe    string
 	Reasons []struct {
 		Code, Message string
@@ -445,12 +445,12 @@ type safety struct {
 }
 
 // Answer runs detect and reads summary.answer.
-func (w *World) Answer(args ...string) safety {
+func (w *World) Answer(args ...string) Safety {
 	w.T.Helper()
 	o := w.Detect(args...)
 	var doc struct {
 		Summary struct {
-			Answer   safety
+			Answer   Safety
 			Status   string
 			Complete bool
 		}
@@ -464,7 +464,7 @@ func (w *World) Answer(args ...string) safety {
 }
 
 // Codes returns the reasons in their order.
-func (a safety) Codes() string {
+func (a Safety) Codes() string {
 	var out []string
 	for _, r := range a.Reasons {
 		out = append(out, r.Code)
@@ -473,7 +473,7 @@ func (a safety) Codes() string {
 }
 
 // About returns the objects of a reason.
-func (a safety) About(code string) string {
+func (a Safety) About(code string) string {
 	var out []string
 	for _, r := range a.Reasons {
 		if r.Code == code {
@@ -484,12 +484,12 @@ func (a safety) About(code string) string {
 }
 
 // Condition reports whether the answer has a condition of a code.
-func (a safety) Condition(code string) bool {
+func (a Safety) Condition(code string) bool {
 	return slices.ContainsFunc(a.Conditions, func(c struct{ Code, Message string }) bool { return c.Code == code })
 }
 
 // outcome returns what a report foretells of one machine or ghost.
-func (a safety) outcome(machine string) (outcome, condition, message string) {
+func (a Safety) outcome(machine string) (outcome, condition, message string) {
 	var doc struct {
 		Clusters []struct {
 			ControlPlane struct{ Machines []forecastOf }
@@ -521,7 +521,7 @@ type forecastOf struct {
 }
 
 // Demand fails the test unless the answer is that, for these reasons.
-func (a safety) Demand(t *testing.T, safe, codes string) {
+func (a Safety) Demand(t *testing.T, safe, codes string) {
 	t.Helper()
 	if a.Safe != safe || a.Codes() != codes {
 		t.Errorf("the answer is %q for %q, want %q for %q: %+v", a.Safe, a.Codes(), safe, codes, a.Reasons)

@@ -137,15 +137,15 @@ func (w *World) DetectAWS(extra ...string) Outcome {
 // AWSResource is what a report says of a resource.
 type AWSResource struct{ Cluster, Kind, Name, State, WhenGone, Message string }
 
-// awsPool is what a report says of a machine pool.
-type awsPool struct {
+// AWSPool is what a report says of a machine pool.
+type AWSPool struct {
 	Name, State, Status, Message string
 	Then, Now                    []string
 	Desired, DesiredNow          int
 }
 
 // ResourcesAndPools reads the JSON off the JSON, as a script does.
-func (o Outcome) ResourcesAndPools(t *testing.T) (resources []AWSResource, pools []awsPool) {
+func (o Outcome) ResourcesAndPools(t *testing.T) (resources []AWSResource, pools []AWSPool) {
 	t.Helper()
 	var doc struct {
 		Clusters []struct {
@@ -154,7 +154,7 @@ func (o Outcome) ResourcesAndPools(t *testing.T) (resources []AWSResource, pools
 			Workers         struct {
 				Groups []struct {
 					Name, Status string
-					Pool         *awsPool
+					Pool         *AWSPool
 				}
 			}
 		}
@@ -192,7 +192,7 @@ func (o Outcome) Resource(t *testing.T, cluster, kind, name string) AWSResource 
 }
 
 // Pool returns what a report says of one machine pool.
-func (o Outcome) Pool(t *testing.T, name string) awsPool {
+func (o Outcome) Pool(t *testing.T, name string) AWSPool {
 	t.Helper()
 	_, all := o.ResourcesAndPools(t)
 	for _, p := range all {
@@ -201,7 +201,7 @@ func (o Outcome) Pool(t *testing.T, name string) awsPool {
 		}
 	}
 	t.Fatalf("the report has no pool %s: %+v", name, all)
-	return awsPool{}
+	return AWSPool{}
 }
 
 // Machine returns the verdict on one machine of the backup.

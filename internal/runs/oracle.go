@@ -118,16 +118,16 @@ type located struct {
 	Machine report.Machine
 }
 
-// placements is a report by machine and by VM.
-type placements struct {
+// Placements is a report by machine and by VM.
+type Placements struct {
 	Machines map[string]located   // by namespace/name, Ghosts apart
 	Vms      map[string][]located // by path: the machine that has it, Ghost or not
 	Infra    map[string]report.InfraMachine
 }
 
 // PlacementsOf returns where a report has each machine and instance.
-func PlacementsOf(r *report.Report) placements {
-	p := placements{map[string]located{}, map[string][]located{}, map[string]report.InfraMachine{}}
+func PlacementsOf(r *report.Report) Placements {
+	p := Placements{map[string]located{}, map[string][]located{}, map[string]report.InfraMachine{}}
 	for _, c := range r.Clusters {
 		for _, m := range MachinesOf(c) {
 			at := located{c.Name, m}
@@ -178,7 +178,7 @@ func (o Oracle) Misses(r *report.Report) []string {
 
 // MachineMisses compares the machines with those that an oracle wants. What it
 // does not know must not be there, where ours says that it covers it.
-func (p placements) MachineMisses(wanted []Expected, ours func(key string) bool) []string {
+func (p Placements) MachineMisses(wanted []Expected, ours func(key string) bool) []string {
 	var miss []string
 	known := map[string]bool{}
 	for _, want := range wanted {
@@ -217,7 +217,7 @@ func (p placements) MachineMisses(wanted []Expected, ours func(key string) bool)
 }
 
 // placement says where the VM of a path ended up, and under which cluster.
-func (p placements) placement(path string) (where, cluster string) {
+func (p Placements) placement(path string) (where, cluster string) {
 	switch at := p.Vms[path]; {
 	case len(at) > 1:
 		return "in two places", ""
@@ -231,7 +231,7 @@ func (p placements) placement(path string) (where, cluster string) {
 }
 
 // Ghosts returns the paths of the VMs that a report calls Ghosts.
-func (p placements) Ghosts() []string {
+func (p Placements) Ghosts() []string {
 	var paths []string
 	for path, at := range p.Vms {
 		if at[0].Machine.Status == "Ghost" {

@@ -16,9 +16,9 @@ import (
 	"drift-detector/internal/cli"
 )
 
-// pseudoTerminal is what a program sees as a terminal, and all that was
+// Terminal is what a program sees as a terminal, and all that was
 // written to it.
-type pseudoTerminal struct {
+type Terminal struct {
 	*os.File
 	mu   sync.Mutex
 	sent bytes.Buffer
@@ -26,14 +26,14 @@ type pseudoTerminal struct {
 }
 
 // Write writes to the terminal as a program does.
-func (p *pseudoTerminal) Write(b []byte) (int, error) {
+func (p *Terminal) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.sent.Write(b)
 }
 
 // Await waits until a text was written.
-func (p *pseudoTerminal) Await(t *testing.T, text string) {
+func (p *Terminal) Await(t *testing.T, text string) {
 	t.Helper()
 	for range 3000 {
 		p.mu.Lock()
@@ -48,14 +48,14 @@ func (p *pseudoTerminal) Await(t *testing.T, text string) {
 }
 
 // End closes the terminal and returns all that was written.
-func (p *pseudoTerminal) End() string {
+func (p *Terminal) End() string {
 	_ = p.File.Close()
 	<-p.read
 	return p.sent.String()
 }
 
 // OpenTerminal opens a terminal of so many columns and rows, until the test ends.
-func OpenTerminal(t *testing.T, columns, rows int) *pseudoTerminal {
+func OpenTerminal(t *testing.T, columns, rows int) *Terminal {
 	t.Helper()
 	controller, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -76,7 +76,7 @@ func OpenTerminal(t *testing.T, columns, rows int) *pseudoTerminal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &pseudoTerminal{File: tty, read: make(chan struct{})}
+	p := &Terminal{File: tty, read: make(chan struct{})}
 	go func() {
 		_, _ = io.Copy(struct{ io.Writer }{p}, controller) // ends with an error when the terminal closes
 		_ = controller.Close()
