@@ -100,6 +100,22 @@ func (a Access) CredentialFor(endpoint string) (Credential, bool) {
 	return c, given
 }
 
+// Trusts returns the certificates that the operator gave for endpoints: of several for one, the
+// first.
+func (a Access) Trusts() map[Endpoint]Trust {
+	all := map[Endpoint]Trust{}
+	for _, c := range a.Credentials {
+		at, err := ParseEndpoint(c.Endpoint)
+		if err != nil || c.Thumbprint == "" && len(c.CA) == 0 {
+			continue
+		}
+		if _, taken := all[at]; !taken {
+			all[at] = Trust{Thumbprint: c.Thumbprint, CA: c.CA}
+		}
+	}
+	return all
+}
+
 // Reroute returns the host:port at which the operator says that an endpoint of the backup
 // is reached.
 func (a Access) Reroute(endpoint Endpoint) (to string, given bool) {

@@ -32,7 +32,7 @@ func (d *Detail) Same(any) bool { return true }
 // subscription and credential are one target.
 func (p *Provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
 	objs := newObjects(s)
-	all := Detail{Ways: a.Ways(), trusts: trustsOf(a), insecure: a.InsecureSkipVerify}
+	all := Detail{Ways: a.Ways(), trusts: a.Trusts(), insecure: a.InsecureSkipVerify}
 	var targets []infra.Target
 	listed := map[lister]int{}
 	for _, h := range objs.homeScopes() {
@@ -83,21 +83,6 @@ func (p *Provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, 
 	d.Seek = h.seek
 	t.Detail = &d
 	return t
-}
-
-// trustsOf returns the certificates that the operator gave for endpoints.
-func trustsOf(a infra.Access) map[infra.Endpoint]infra.Trust {
-	all := map[infra.Endpoint]infra.Trust{}
-	for _, c := range a.Credentials {
-		at, err := infra.ParseEndpoint(c.Endpoint)
-		if err != nil || c.Thumbprint == "" && len(c.CA) == 0 {
-			continue
-		}
-		if _, taken := all[at]; !taken {
-			all[at] = infra.Trust{Thumbprint: c.Thumbprint, CA: c.CA}
-		}
-	}
-	return all
 }
 
 func finish(t *infra.Target) {

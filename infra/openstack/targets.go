@@ -82,7 +82,7 @@ func (r *Recorded) lent(p *Made, server, name string) bool {
 // identity endpoint, credential and region are one target.
 func (p *Provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
 	objs := newObjects(s)
-	all := Detail{Ways: a.Ways(), trusts: trustsOf(a), Insecure: a.InsecureSkipVerify, Recorded: objs.recorded()}
+	all := Detail{Ways: a.Ways(), trusts: a.Trusts(), Insecure: a.InsecureSkipVerify, Recorded: objs.recorded()}
 	var targets []infra.Target
 	listed := map[lister]int{}
 	for _, h := range objs.homeScopes() {
@@ -141,21 +141,6 @@ func (c *Credential) secrets() []backup.Sensitive {
 	all := []backup.Sensitive{backup.NewSensitive(c.Options.Password), backup.NewSensitive(c.Options.ApplicationCredentialSecret)}
 	if c.Instead != nil {
 		all = append(all, c.Instead.secrets()...)
-	}
-	return all
-}
-
-// trustsOf returns the certificates that the operator gave for endpoints.
-func trustsOf(a infra.Access) map[infra.Endpoint]infra.Trust {
-	all := map[infra.Endpoint]infra.Trust{}
-	for _, c := range a.Credentials {
-		at, err := infra.ParseEndpoint(c.Endpoint)
-		if err != nil || c.Thumbprint == "" && len(c.CA) == 0 {
-			continue
-		}
-		if _, taken := all[at]; !taken {
-			all[at] = infra.Trust{Thumbprint: c.Thumbprint, CA: c.CA}
-		}
 	}
 	return all
 }
