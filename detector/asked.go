@@ -54,7 +54,7 @@ func (ix *index) unaskedPool(v *vm, b link) *infra.Pool {
 // are members as far as anybody knows, wherever they were seen.
 func (ix *index) membersOf(p *infra.Pool) []*vm {
 	members := ix.withKeys(p.Key)
-	state, _ := ix.presence(clusterScope{p.Cluster, p.Target, ""}, p.Probe)
+	state, _ := ix.presence(p.Cluster, p.Target, p.Probe)
 	if state == code.Undecided || state == code.Absent && p.Guessed != "" {
 		members = ix.withKeys(append([]infra.Key{p.Key}, p.Members...)...)
 	}

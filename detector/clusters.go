@@ -19,6 +19,8 @@ type draft struct {
 
 type setName struct{ kind, name string }
 
+func setOf(id infra.OwnerID) setName { return setName{id.Kind, id.Name} }
+
 // drafts are the clusters of the backup, and those that machines name beside.
 type drafts struct {
 	owners    *owners
@@ -28,40 +30,39 @@ type drafts struct {
 	last      *draft // that was asked for: nearly always, it is again
 
 	unattributed []*Unattributed
-	unreadPools  map[clusterSet]PoolState
+	unreadPools  map[infra.OwnerID]membership
 }
 
-func newDrafts(ix *index, c *infra.Expected) *drafts {
-	d := &drafts{owners: ix.owners, nodes: ix.nodes.lists, providers: c.Providers, unreadPools: ix.unreadPools, byID: make(map[backup.ClusterID]*draft, len(ix.snap.Clusters))}
-	for i := range ix.snap.Clusters {
-		c := &ix.snap.Clusters[i]
+func newDrafts(ix *index, s *backup.Snapshot, c *infra.Expected) *drafts {
+	d := &drafts{owners: ix.owners, nodes: ix.nodeLists(), providers: c.Providers, unreadPools: ix.unreadPools, byID: make(map[backup.ClusterID]*draft, len(s.Clusters))}
+	for i := range s.Clusters {
+		c := &s.Clusters[i]
 		one := d.of(c.ID())
 		one.Derived, one.Self, one.Paused, one.Endpoint = c.Derived, c.Self, c.Paused, c.Endpoint
 		one.ControlPlane.Kind, one.ControlPlane.Name = c.ControlPlane.Kind, c.ControlPlane.Name
 	}
-	for i := range ix.snap.ControlPlanes {
-		d.plane(&ix.snap.ControlPlanes[i])
+	for i := range s.ControlPlanes {
+		d.plane(&s.ControlPlanes[i])
 	}
-	for i := range ix.snap.Groups {
-		g := &ix.snap.Groups[i]
-		s := d.of(g.Cluster).group(d.displayGroup(g))
-		if g.Kind == s.Kind && g.Name == s.Name {
-			s.Desired = g.Desired
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		if set := d.of(g.Cluster).group(setOf(d.owners.groupShownBy(g))); g.Kind == set.Kind && g.Name == set.Name {
+			set.Desired = g.Desired
 		}
 	}
 	for i := range ix.pools {
 		p := &ix.pools[i]
-		if s := d.of(p.Cluster).group(setName{p.Kind, p.Name}); s.Pool == nil {
-			s.Pool = &p.state
-			if !s.Desired.Known {
-				s.Desired = p.Desired
+		if set := d.of(p.Cluster).group(setName{p.Kind, p.Name}); set.Pool == nil {
+			set.Pool = poolStateOf(p, s.Subject())
+			if !set.Desired.Known {
+				set.Desired = p.Desired
 			}
 		}
 	}
-	for i := range ix.snap.Groups {
-		d.unread(&ix.snap.Groups[i])
+	for i := range s.Groups {
+		d.unread(&s.Groups[i])
 	}
-	for id, list := range ix.resources(c.Resources) {
+	for id, list := range resources(ix, c.Resources) {
 		d.of(id).Resources = list
 	}
 	for id, list := range haltsOf(c.Halts) {
@@ -79,11 +80,12 @@ func (d *drafts) unread(g *backup.Group) {
 	if g.Kind != machinePool {
 		return
 	}
-	s := d.of(g.Cluster).group(d.displayGroup(g))
+	s := d.of(g.Cluster).group(setOf(d.owners.groupShownBy(g)))
 	if s.Pool != nil {
 		return
 	}
-	one := d.unreadPools[clusterSet{g.Cluster, setName{g.Kind, g.Name}}]
+	of := d.unreadPools[infra.OwnerID{Cluster: g.Cluster, Kind: g.Kind, Name: g.Name}]
+	one := PoolState{Then: of.then, Now: of.now}
 	one.State, one.Desired, one.ManagedBy = code.Undecided, g.Desired, g.ReplicasManagedBy
 	one.Message = "whether it exists is not known: no provider of this version reads " + cmp.Or(g.Infrastructure.Kind, "its kind")
 	s.Pool = &one
@@ -97,7 +99,7 @@ func (d *drafts) of(id backup.ClusterID) *draft {
 	one := d.byID[id]
 	if one == nil {
 		one = &draft{groups: map[setName]*Set{}}
-		one.ID, one.Derived, one.Provider, one.Nodes = id, true, d.providers[id], report.Nodes{State: "skipped"}
+		one.ID, one.Derived, one.Provider, one.Nodes = id, true, d.providers[id], report.Nodes{State: report.NodesSkipped}
 		if list, ok := d.nodes[id]; ok {
 			one.Nodes = list
 		}
@@ -128,56 +130,23 @@ func (d *draft) group(name setName) *Set {
 	return s
 }
 
-// display returns the group that shows an owner's machines: its MachineDeployment
-// when there is one, else the MachineSet or pool itself; without either, a
-// group without a name.
-func (d *drafts) display(id infra.OwnerID) setName {
-	switch id.Kind {
-	case machineSet:
-		if g := d.owners.group(id); g != nil && g.Deployment != "" {
-			return setName{machineDeployment, g.Deployment}
-		}
-		if r := d.owners.resolve(id); r.Kind != "" {
-			return setName{r.Kind, r.Name}
-		}
-		return setName{}
-	case machineDeployment, machinePool:
-		return setName{id.Kind, id.Name}
-	default:
-		return setName{}
-	}
-}
-
-// displayGroup returns what display does, of a group of the backup.
-func (d *drafts) displayGroup(g *backup.Group) setName {
-	if g.Kind == machineSet && g.Deployment != "" {
-		return setName{machineDeployment, g.Deployment}
-	}
-	return d.display(ownerOfGroup(g))
-}
-
 // addMachine puts the verdict on a machine or an orphan where it belongs.
-func (d *drafts) addMachine(c *expectedMachine) {
+func (d *drafts) addMachine(c *expectedMachine, v *Verdict) {
 	one := d.of(c.of.Cluster)
-	if c.verdict.ControlPlane {
+	if v.ControlPlane {
 		s := &one.ControlPlane
-		s.Machines = append(s.Machines, c.verdict)
+		s.Machines = append(s.Machines, v)
 		if c.machine == nil {
 			return
 		}
-		one.recorded = append(one.recorded, c.verdict.Status)
+		one.recorded = append(one.recorded, v.Status)
 		if s.Kind == "" {
 			s.Kind, s.Name = c.machine.Owner.Kind, c.machine.Owner.Name
 		}
 		return
 	}
-	name := setName{}
-	if n := len(c.owners); n > 0 { // the last is the MachineDeployment when there is one
-		last := c.owners[n-1]
-		name = setName{last.Kind, last.Name}
-	}
-	s := one.group(name)
-	s.Machines = append(s.Machines, c.verdict)
+	s := one.group(setOf(c.group()))
+	s.Machines = append(s.Machines, v)
 }
 
 // addInstance puts an instance without a machine under its cluster.
@@ -185,7 +154,7 @@ func (d *drafts) addInstance(p placement) {
 	one := d.of(p.link.cluster())
 	s := &one.ControlPlane
 	if !p.verdict.RoleKnown || !p.verdict.ControlPlane {
-		s = one.group(d.display(p.link.owner()))
+		s = one.group(setOf(d.owners.shownBy(p.link.owner())))
 	}
 	s.Machines = append(s.Machines, p.verdict)
 }
@@ -204,16 +173,16 @@ func (d *drafts) clusters(shows func(backup.ClusterID) bool) []Cluster {
 
 func (d *drafts) finish(one *draft) Cluster {
 	c := &one.Cluster
-	lacking := d.lacking(c.ID)
+	lacking := d.owners.lacking(c.ID)
 	c.Applicable = !d.owners.machineless(c.ControlPlane.Kind) && (c.ControlPlane.Kind != "" || len(c.ControlPlane.Machines) > 0)
-	c.ControlPlane.finish(one.planeReason(lacking[setName{c.ControlPlane.Kind, c.ControlPlane.Name}]))
+	c.ControlPlane.finish(one.planeReason(d.owners.hosted(c.ControlPlane.Kind), lacking[infra.OwnerID{Cluster: c.ID, Kind: c.ControlPlane.Kind, Name: c.ControlPlane.Name}]))
 	c.Workers = code.Healthy
 	for name, s := range one.groups {
 		reason := code.Reason("")
 		switch {
 		case s.Pool != nil: // it makes and deletes Machines as its members change
 			reason = s.Pool.reason()
-		case lacking[name]:
+		case lacking[infra.OwnerID{Cluster: c.ID, Kind: name.kind, Name: name.name}]:
 			reason = code.MachinesNotInBackup
 		}
 		s.finish(reason)
@@ -228,9 +197,9 @@ func (d *drafts) finish(one *draft) Cluster {
 }
 
 // planeReason returns why a control plane needs confirmation whatever its machines are.
-func (d *draft) planeReason(lacking bool) code.Reason {
+func (d *draft) planeReason(hosted, lacking bool) code.Reason {
 	switch {
-	case hostedPlanes[d.ControlPlane.Kind]:
+	case hosted:
 		return code.HostedInManagementCluster
 	case d.lost():
 		return code.ControlPlaneLost
@@ -252,26 +221,4 @@ func (d *draft) lost() bool {
 	}
 	n := len(d.recorded)
 	return n > 0 && n-gone < n/2+1
-}
-
-// lacking finds the sets of a cluster that had more machines than the backup
-// holds. Pools usually have no Machines, so only those count that have some.
-func (d *drafts) lacking(id backup.ClusterID) map[setName]bool {
-	out := map[setName]bool{}
-	lacks := func(id infra.OwnerID, replicas backup.Number) bool {
-		one := d.owners.of(id)
-		have := one.count + one.orphans.recorded
-		return replicas.Known && have < replicas.N && (id.Kind != machinePool || have > 0) && !d.owners.machineless(id.Kind)
-	}
-	for _, p := range d.owners.planes[id] {
-		if lacks(ownerOfPlane(p), p.Replicas) {
-			out[setName{p.Kind, p.Name}] = true
-		}
-	}
-	for _, g := range d.owners.inCluster[id] {
-		if lacks(ownerOfGroup(g), g.Replicas) {
-			out[d.displayGroup(g)] = true
-		}
-	}
-	return out
 }

@@ -23,7 +23,7 @@ type sharersOf struct {
 
 // findDuplicate sets f.duplicate to another living instance that has the same id, or
 // the id of a Node on f.vm, and f.suspects to the clusters of either.
-func (ix *index) findDuplicate(f *instanceFacts) {
+func (ix *index) findDuplicate(f *factsOfInstance) {
 	consider := func(s *sharers) {
 		i := slices.IndexFunc(s.all, func(v *vm) bool { return v != f.vm })
 		if i < 0 {

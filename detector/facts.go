@@ -3,21 +3,16 @@ package detector
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"drift-detector/infra"
 	"drift-detector/report/code"
 )
 
-// machineFacts is all that a row of the table for machines may look at.
-type machineFacts struct {
+// factsOfMachine are what decides about a machine.
+type factsOfMachine struct {
 	expected    *expectedMachine
 	scope       *homeScope
-	subject     code.Subject      // of sentences
-	words       map[string]string // of its provider
-	read        time.Time         // when its management cluster was, where it is one that runs
 	sharedLists *sharedLists
-	named       []*vm // beside the verdict's own instance
 	// blind are unreadable instances that may be the machine: those at home that
 	// have the strong key, when none of them can be read, or, when it was not found
 	// at home, those that have a key which unreadable instances keep, or its name
@@ -55,12 +50,9 @@ type machineFacts struct {
 
 // facts collects everything that decides about an expected machine, and is used for the
 // next one again.
-func (ix *index) facts(c *expectedMachine) *machineFacts {
+func (ix *index) facts(c *expectedMachine) *factsOfMachine {
 	f := &ix.reused
-	*f = machineFacts{expected: c, scope: c.home, subject: ix.subject, words: ix.words[c.Provider], sharedLists: &ix.sharedLists}
-	if b := c.of.Cluster.Backup; b < len(ix.snap.Backups) && ix.snap.Backups[b].Live {
-		f.read = ix.snap.Backups[b].WrittenFrom
-	}
+	*f = factsOfMachine{expected: c, scope: c.home, sharedLists: &ix.sharedLists}
 	f.home, f.copies = ix.home(c)
 	if len(c.conflicting) == 0 {
 		f.single = singledOut(c, f.home)
@@ -98,7 +90,7 @@ func (ix *index) facts(c *expectedMachine) *machineFacts {
 }
 
 // secondFacts fills in what the keys beside the strong one find.
-func (ix *index) secondFacts(c *expectedMachine, f *machineFacts) {
+func (ix *index) secondFacts(c *expectedMachine, f *factsOfMachine) {
 	atHome, away := ix.folderHome(c, keep(c.byIdentity, alive))
 	if !c.Strong.IsZero() {
 		f.identity = slices.Concat(atHome, away)
@@ -154,10 +146,40 @@ func (ix *index) folderHome(c *expectedMachine, all []*vm) (home, away []*vm) {
 	return home, away
 }
 
+// remade returns the living instances that have the place of an ended one: they have the
+// machine's second key, or its name in its place, and are nobody else's.
+func (ix *index) remade(c *expectedMachine, f *factsOfMachine) []*vm {
+	named := keep(ix.notOfOthers(c, c.Witness...), func(v *vm) bool {
+		return alive(v) && v.Exclude == "" && ix.atHome(c, v) && !v.byIdentity.others(c)
+	})
+	return f.without(f.home[0], f.identity, named)
+}
+
+// searches reports whether the machine's controller has no id to go by, and searches
+// by name. Nothing searches for a member of a pool.
+func (f *factsOfMachine) searches() bool {
+	c := f.expected
+	known := c.Reads != "" || len(c.Searches) > 0
+	return c.Provider != "" && c.machine != nil && !c.InfraMissing && known && !c.ReadsID && !f.inPool()
+}
+
+// inPool reports whether the machine is a member of a pool.
+func (f *factsOfMachine) inPool() bool { return !f.expected.Pool.IsZero() }
+
+// listedWithHome reports whether an instance elsewhere was listed together with the machine's home.
+func (f *factsOfMachine) listedWithHome() bool {
+	return slices.ContainsFunc(f.elsewhere, func(v *vm) bool { return v.seenIn(f.scope.listings) })
+}
+
+// running returns what runs in the place of an instance that does not.
+func (f *factsOfMachine) running(found *vm) []*vm {
+	return keep(f.without(found, f.home, f.copies, f.identity, f.namesakes, f.witness), runs)
+}
+
 // singledOut returns the only one of several candidates that has a second key of the
 // machine, or nil.
 func singledOut(c *expectedMachine, candidates []*vm) *vm {
-	second := keep(candidates, func(v *vm) bool { return hasKey(v, c.Identity) || hasKey(v, c.Ref) })
+	second := keep(candidates, func(v *vm) bool { return v.has(c.Identity) || v.has(c.Ref) })
 	if len(second) != 1 {
 		return nil
 	}
@@ -168,16 +190,16 @@ func alive(v *vm) bool { return !v.Gone }
 
 func runs(v *vm) bool { return v.Runs() }
 
-// hasKey returns what Instance.HasKey does, but false for the zero Key.
-func hasKey(v *vm, k infra.Key) bool { return !k.IsZero() && v.HasKey(k) }
+// has returns what HasKey does, but false for the zero Key.
+func (v *vm) has(k infra.Key) bool { return !k.IsZero() && v.HasKey(k) }
 
-// hasOtherKey reports whether the instance has a key of k's kind, but not k.
-func hasOtherKey(v *vm, k infra.Key) bool {
-	return !k.IsZero() && !v.HasKey(k) && valueOf(v, k.Kind) != ""
+// hasOther reports whether the instance has a key of k's kind, but not k.
+func (v *vm) hasOther(k infra.Key) bool {
+	return !k.IsZero() && !v.HasKey(k) && v.value(k.Kind) != ""
 }
 
-// valueOf returns the value of the instance's first key of the kind, or empty.
-func valueOf(v *vm, kind infra.KeyKind) string {
+// value returns the value of the instance's first key of the kind, or empty.
+func (v *vm) value(kind infra.KeyKind) string {
 	for _, k := range v.Keys {
 		if k.Kind == kind {
 			return k.Value
@@ -195,4 +217,29 @@ func keep(all []*vm, test func(*vm) bool) []*vm {
 		}
 	}
 	return out
+}
+
+// settle records what was decided on a machine, and which of the instances that were found is its
+// own; none of them where own is nil. It returns the target where that one was seen.
+func (ix *index) settle(f *factsOfMachine, reason code.Reason, message string, own *infra.Instance) (scope string) {
+	c := f.expected
+	c.reason, c.message = reason, message
+	if own == nil {
+		return ""
+	}
+	for _, found := range [][]*vm{f.home, f.identity, f.weak} {
+		for _, one := range found {
+			if own == one.Instance {
+				c.matched, one.matchedBy = one, c
+				scope = ix.seenAt(one, c.Home.Target)
+			}
+		}
+	}
+	return scope
+}
+
+// allSettled finds what follows for the instances without a machine, once all machines are settled.
+func (ix *index) allSettled() {
+	ix.owners.countOrphans(ix.expected)
+	ix.findReferences()
 }

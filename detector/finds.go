@@ -8,14 +8,6 @@ import (
 	"drift-detector/report/code"
 )
 
-// searches reports whether the machine's controller has no id to go by, and searches
-// by name. Nothing searches for a member of a pool.
-func (f *machineFacts) searches() bool {
-	c := f.expected
-	known := c.Reads != "" || len(c.Searches) > 0
-	return c.Provider != "" && c.machine != nil && !c.InfraMissing && known && !c.ReadsID && !f.inPool()
-}
-
 // overlooked returns the verdict on a match that the machine's controller does not take
 // for its instance: it searches by name, and finds another one, several or none. Healthy
 // means that the controller takes it (the sixth law).
@@ -56,15 +48,6 @@ func (f *machineFacts) finds(v *Verdict) Finds {
 		return FindsByName
 	}
 	return FindsOther
-}
-
-// remade returns the living instances that have the place of an ended one: they have the
-// machine's second key, or its name in its place, and are nobody else's.
-func (ix *index) remade(c *expectedMachine, f *machineFacts) []*vm {
-	named := keep(ix.notOfOthers(c, c.Witness...), func(v *vm) bool {
-		return alive(v) && v.Exclude == "" && ix.atHome(c, v) && !v.byIdentity.others(c)
-	})
-	return f.without(f.home[0], f.identity, named)
 }
 
 // remadeRow is the second law for instances that are still listed when they have ended.

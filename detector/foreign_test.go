@@ -2,6 +2,7 @@ package detector
 
 import (
 	"testing"
+	"time"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -70,5 +71,18 @@ func TestANodeListOfAnotherCluster(t *testing.T) {
 				t.Errorf("m is %s %s, want %s", m.status, m.reason, c.want)
 			}
 		})
+	}
+}
+
+// A Node list without a time of its own is held against the clock of the run.
+func TestHeartbeatWithoutListingTime(t *testing.T) {
+	for age, status := range map[time.Duration]code.Status{9 * time.Minute: code.Unknown, 11 * time.Minute: code.Stale} {
+		s := newScene()
+		s.worker("m")
+		s.node(prod, bios("b-m"), "m").Heartbeat = noon.Add(-age)
+		s.listings[1].ListedAt = time.Time{}
+		if got, _ := find(s.detect(), "m"); got.status != status {
+			t.Errorf("%v: %s, want %s", age, got.status, status)
+		}
 	}
 }

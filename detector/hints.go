@@ -141,7 +141,7 @@ func (t *hintIndex) contradicts(v *vm, expected []infra.Key) bool {
 		}
 	}
 	return slices.ContainsFunc(e.kinds, func(kind infra.KeyKind) bool {
-		return valueOf(v, kind) != "" && !slices.ContainsFunc(v.Keys, func(k infra.Key) bool { return k.Kind == kind && e.keys[k] })
+		return v.value(kind) != "" && !slices.ContainsFunc(v.Keys, func(k infra.Key) bool { return k.Kind == kind && e.keys[k] })
 	})
 }
 

@@ -27,7 +27,7 @@ type index struct {
 	owners                *owners
 	hints                 hintIndex
 	pools                 []poolSet
-	unreadPools           map[clusterSet]PoolState
+	unreadPools           map[infra.OwnerID]membership
 	// poolState is whether each pool exists, by the key of its members.
 	poolState map[clusterKey]code.Presence
 
@@ -38,18 +38,17 @@ type index struct {
 	placed      map[backup.ClusterID]bool          // clusters whose machines have a place of their own
 	ids         []*idCount                         // by listing
 	second      *secondKeys                        // nil: not counted yet
-	reused      machineFacts                       // by index.facts
-	other       instanceFacts                      // likewise, by index.instanceFacts
+	reused      factsOfMachine                     // by index.facts
+	other       factsOfInstance                    // likewise, by index.instanceFacts
 	names       []infra.Key                        // likewise, by index.nameFacts
-	asked       nodeLists
+	asked       askedLists
 	proofs      map[backup.ClusterID][]*infra.VisibilityProof // of whole targets
 	nodesAt     map[string][]*node                            // that prove a target
 
-	words       map[string]map[string]string // of providers, see infra.Spec.Words
-	inBackup    map[[2]string]bool           // clusters by namespace and name; nil: not looked yet
-	kindsUnread map[infra.Reading]string     // see infra.Expected.Unread
-	made        map[backup.ClusterID]string  // see infra.Expected.Made
-	unvisited   map[string]string            // by provider: the first target of machines that was not listed
+	inBackup    map[[2]string]bool          // clusters by namespace and name; nil: not looked yet
+	kindsUnread map[infra.Reading]string    // see infra.Expected.Unread
+	made        map[backup.ClusterID]string // see infra.Expected.Made
+	unvisited   map[string]string           // by provider: the first target of machines that was not listed
 }
 
 // expectedMachine is one machine of the backup, or an orphan, with what became of it.
@@ -62,9 +61,12 @@ type expectedMachine struct {
 	byIdentity  []*vm              // the instances that have the second key
 	nodes       []*node            // those that say they are the machine, whether they agree or not
 	home        *homeScope
-	verdict     *Verdict
 	owners      []*owner // the nearest first
-	matched     *vm      // the machine's instance; nil when none was found
+	// What was decided: the reason of the verdict, its message, and the machine's instance; nil when
+	// none was found.
+	reason  code.Reason
+	message string
+	matched *vm
 }
 
 // vm is one instance, merged from all listings that show it. The Instance is that of a
@@ -122,7 +124,7 @@ func (s *finders) others(c *expectedMachine) bool { return s.many || (s.first !=
 // newIndex joins the inputs.
 func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now time.Time) *index {
 	listings := orderListings(inv.Listings)
-	ix := &index{snap: s, subject: s.Subject(), expected: orderExpected(s, c.Machines), sharedLists: newSharedLists(), sharers: map[sharersOf]*sharers{}, words: c.Words, kindsUnread: c.Unread, made: c.Made}
+	ix := &index{snap: s, subject: s.Subject(), expected: orderExpected(s, c.Machines), sharedLists: newSharedLists(), sharers: map[sharersOf]*sharers{}, kindsUnread: c.Unread, made: c.Made}
 	ix.nodes = indexNodes(listings, now)
 	ix.nodes.join(ix.expected)
 	listings = addRelated(listings, &c, &ix.nodes)
@@ -143,7 +145,7 @@ func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now tim
 	ix.indexProofs(c.Proofs)
 	ix.judgeHomes(&c)
 	ix.owners = newOwners(s, ix.expected, &c)
-	ix.asked, ix.unvisited = ix.newNodeLists(), ix.findUnvisited()
+	ix.asked, ix.unvisited = ix.newAskedLists(), ix.findUnvisited()
 	ix.hints = newTieIndex(c, ix.expected, listings)
 	ix.findShared(c.OwnershipHints)
 	ix.placed = map[backup.ClusterID]bool{}
@@ -209,9 +211,9 @@ func orderExpected(s *backup.Snapshot, in []infra.ExpectedMachine) []*expectedMa
 		}
 		all = append(all, expectedMachine{ExpectedMachine: c, machine: m, of: m})
 	}
-	out, verdicts := make([]*expectedMachine, len(all)), make([]Verdict, len(all))
+	out := make([]*expectedMachine, len(all))
 	for i := range all {
-		out[i], all[i].verdict = &all[i], &verdicts[i]
+		out[i] = &all[i]
 	}
 	slices.SortStableFunc(out, compareSubjects)
 	return out

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -23,17 +22,9 @@ const (
 
 // instanceFacts is all that a row of the table for instances may look at.
 type instanceFacts struct {
-	vm      *vm
-	exclude string
-	*clusterLinks
-	duplicate *vm                // another living instance with its id, or with that of a Node on it
-	suspects  []backup.ClusterID // where the instances of that id are tied to
-	// contradicted is true when more names than ids show that the server is not the one
-	// of the backup.
-	contradicted bool
-	index        *index // of what a row asks for that it needs
-	// foreignTag is the cluster outside the backup that its tags name as owner.
-	foreignTag string
+	*factsOfInstance
+	subject code.Subject      // of sentences
+	words   map[string]string // of its provider
 }
 
 // placement is where an instance without a machine is put: excluded, out of
@@ -56,7 +47,7 @@ var instanceRows = []instanceRow{
 		"The instance is a template, or managed by an extension of its infrastructure, but has a name or mark of a cluster.",
 		[]outcome{{"", code.NameOnly}},
 		func(f *instanceFacts) bool {
-			return mayBeOurs(f.vm) && !f.vm.Gone && !f.vm.member && (len(f.strong)+len(f.medium) > 0 || f.names.found())
+			return f.vm.mayBeOurs() && !f.vm.Gone && !f.vm.member && (len(f.strong)+len(f.medium) > 0 || f.named())
 		},
 		decideLeftOut,
 	},
@@ -64,8 +55,8 @@ var instanceRows = []instanceRow{
 		"excluded",
 		"The provider knows that the instance is no machine, it is terminated, or it is a member of a known pool.",
 		[]outcome{{"", excluded}},
-		func(f *instanceFacts) bool { return f.exclude != "" },
-		func(f *instanceFacts) placement { return placement{excluded: f.exclude} },
+		func(f *instanceFacts) bool { return f.exclude() != "" },
+		func(f *instanceFacts) placement { return placement{excluded: f.exclude()} },
 	},
 	{
 		"id-of-matched-machine",
@@ -83,7 +74,7 @@ var instanceRows = []instanceRow{
 		referenced,
 		func(f *instanceFacts) bool { return f.vm.reference.machine != nil },
 		func(f *instanceFacts) placement {
-			return f.unattributed(f.vm.reference.reason, referenceText(f.vm.reference, f.index.subject), f.vm.reference.machine)
+			return f.unattributed(f.vm.reference.reason, referenceText(f.vm.reference, f.subject), f.vm.reference.machine)
 		},
 	},
 	{
@@ -93,8 +84,8 @@ var instanceRows = []instanceRow{
 		func(f *instanceFacts) bool { return f.vm.former != nil },
 		func(f *instanceFacts) placement {
 			p := f.vm.former
-			out := f.suggest(code.LeftPool, fmt.Sprintf("%s records it as a member of %s %s, and it is none now", f.index.subject.The(), p.Kind, p.Name), p.Cluster)
-			out.unattributed.Evidence = []report.Evidence{{Kind: "pool", Detail: p.Kind + " " + p.Name + " of " + f.index.subject.The(), Strength: code.Medium}}
+			out := f.suggest(code.LeftPool, fmt.Sprintf("%s records it as a member of %s %s, and it is none now", f.subject.The(), p.Kind, p.Name), p.Cluster)
+			out.unattributed.Evidence = []report.Evidence{{Kind: "pool", Detail: p.Kind + " " + p.Name + " of " + f.subject.The(), Strength: code.Medium}}
 			return out
 		},
 	},
@@ -152,11 +143,11 @@ var instanceRows = []instanceRow{
 		"unreadable-with-cluster-name",
 		"The instance has a name or tags like a cluster's machines, and cannot be read.",
 		[]outcome{{"", code.InstanceUnreadable}},
-		func(f *instanceFacts) bool { return (len(f.medium) > 0 || f.names.found()) && f.vm.Unreadable },
+		func(f *instanceFacts) bool { return (len(f.medium) > 0 || f.named()) && f.vm.Unreadable },
 		func(f *instanceFacts) placement {
 			like := f.medium
 			if len(like) == 0 {
-				like = f.names.join()
+				like = f.byName()
 			}
 			p := f.suggest(code.InstanceUnreadable, "it has a name or tags like the machines of "+clusterNames(clustersOf(like))+", but its properties cannot be read", clustersOf(like)...)
 			p.unattributed.Evidence = linkEvidence(like, code.Weak)
@@ -184,7 +175,7 @@ var instanceRows = []instanceRow{
 		[]outcome{{"", code.InstanceUnreadable}},
 		func(f *instanceFacts) bool { return f.vm.Unreadable && (len(f.location) > 0 || f.vm.Path == "") },
 		func(f *instanceFacts) placement {
-			p := f.suggest(code.InstanceUnreadable, "its properties cannot be read, so whose it is is not known", f.index.linked(f.location).clusters...)
+			p := f.suggest(code.InstanceUnreadable, "its properties cannot be read, so whose it is is not known", f.linked(f.location).clusters...)
 			p.unattributed.Evidence = linkEvidence(f.location, code.Weak)
 			p.unattributed.Unread = f.vm.Name == "" // a name that is no machine's is known, at least
 			return p
@@ -196,15 +187,15 @@ var instanceRows = []instanceRow{
 		[]outcome{{"", code.InClusterFolder}},
 		func(f *instanceFacts) bool { return len(f.location) > 0 },
 		func(f *instanceFacts) placement {
-			all := f.index.linked(f.location)
+			all := f.linked(f.location)
 			ids := all.clusters
 			p := f.suggest(code.InClusterFolder, "it is where machines of "+clusterNames(ids)+" are; nothing else links it to them", ids...)
 			if f.foreignTag != "" {
-				p.unattributed.Message = "it is where machines of " + clusterNames(ids) + " are, but its tags name cluster " + f.foreignTag + ", which " + f.index.subject.The() + " does not hold"
+				p.unattributed.Message = "it is where machines of " + clusterNames(ids) + " are, but its tags name cluster " + f.foreignTag + ", which " + f.subject.The() + " does not hold"
 				p.unattributed.Foreign = f.foreignTag
 			}
 			p.unattributed.Evidence = linkEvidence(f.location, code.Weak)
-			p.unattributed.Unlisted, p.unattributed.Unlinked = all.unlisted, all.listed && f.vm.olderThan(all.written)
+			p.unattributed.Unlisted, p.unattributed.Unlinked = all.unlisted, all.olderThan(f.vm)
 			return p
 		},
 	},
@@ -212,13 +203,13 @@ var instanceRows = []instanceRow{
 		"cluster-name-elsewhere",
 		"The instance has a name of a cluster, but is not where the cluster's machines are.",
 		[]outcome{{"", code.NameOnly}},
-		func(f *instanceFacts) bool { return f.names.found() },
+		func(f *instanceFacts) bool { return f.named() },
 		func(f *instanceFacts) placement {
-			like := f.names.join()
-			all := f.index.linked(like)
+			like := f.byName()
+			all := f.linked(like)
 			ids := all.clusters
 			why := ", and nothing else links it to them"
-			if slices.ContainsFunc(ids, func(id backup.ClusterID) bool { return f.index.placed[id] }) {
+			if f.havePlaces(ids) {
 				why = ", and is where none of them is"
 			}
 			p := f.suggest(code.NameOnly, "it is named as machines of "+clusterNames(ids)+" are"+why, ids...)
@@ -236,54 +227,15 @@ var instanceRows = []instanceRow{
 	},
 }
 
-// olderThan reports whether the instance was there when a backup was written: one that came
-// since says that something was made in the cluster's place since.
-func (v *vm) olderThan(written time.Time) bool {
-	return !v.Created.IsZero() && v.Created.Before(written.Add(-clockSkew))
-}
-
-// missing returns why the instance may be that of a machine which only the backup lacks.
-func (f *instanceFacts) missing(b link) string { return f.index.missing(f.vm, b) }
-
-// doubt returns why medium evidence may be that of another owner's instance.
-func (f *instanceFacts) doubt(all []link) string { return f.index.doubt(f.vm, all) }
-
-// unlisted returns why the Node list of a cluster was not read, which may contradict.
-func (f *instanceFacts) unlisted(id backup.ClusterID) string {
-	why, _ := f.index.unlisted(id)
-	return why
-}
-
-// unproven reports whether no id shows that the place is where the machines are.
-func (f *instanceFacts) unproven(all []link) bool {
-	return !slices.ContainsFunc(all, func(b link) bool { return f.index.provenFor(b.cluster(), f.vm) })
-}
-
-// instanceFacts collects everything that decides about an instance without a machine, and
-// is used for the next one again.
-func (ix *index) instanceFacts(v *vm) *instanceFacts {
-	f := &ix.other
-	*f = instanceFacts{vm: v, exclude: v.Exclude, clusterLinks: ix.clusterLinks(v), index: ix}
-	f.contradicted = slices.ContainsFunc(v.seen, func(i int32) bool { return ix.ids[i].isContradicted() })
+// exclude returns the cause for which the instance is only counted, or empty.
+func (f *instanceFacts) exclude() string {
 	switch {
-	case v.Gone:
-		f.exclude = cmp.Or(f.exclude, terminated)
-	case v.member:
-		f.exclude = cmp.Or(f.exclude, memberOfPool)
+	case f.vm.Gone:
+		return cmp.Or(f.vm.Exclude, terminated)
+	case f.vm.member:
+		return cmp.Or(f.vm.Exclude, memberOfPool)
 	}
-	ix.findDuplicate(f)
-	f.foreignTag = ix.foreignTag(v)
-	return f
-}
-
-// foreignTag returns the cluster outside the backup that an instance's tags name as its owner.
-func (ix *index) foreignTag(v *vm) (cluster string) {
-	for _, k := range v.Keys {
-		if k.Kind == infra.OwnerTag && !ix.ownTags[k] {
-			cluster = k.Value
-		}
-	}
-	return cluster
+	return f.vm.Exclude
 }
 
 // decideSharedID decides on instances that share an id. A Node runs on only one of
@@ -304,11 +256,11 @@ func decideSharedID(f *instanceFacts) placement {
 func decideLeftOut(f *instanceFacts) placement {
 	like := f.strong
 	if len(like) == 0 {
-		like = append(slices.Clone(f.medium), f.names.join()...)
+		like = append(slices.Clone(f.medium), f.byName()...)
 	}
 	ids := clustersOf(like)
 	is := "a template"
-	if f.exclude == infra.Managed {
+	if f.exclude() == infra.Managed {
 		is = "managed by an extension of its infrastructure"
 	}
 	p := f.suggest(code.NameOnly, "it has a name or mark of the machines of "+clusterNames(ids)+", and is "+is, ids...)
@@ -349,4 +301,26 @@ func clusterNames(ids []backup.ClusterID) string {
 		names = append(names, id.Namespace+"/"+id.Name)
 	}
 	return strings.Join(names, " or ")
+}
+
+// referenceText explains a reference in a sentence.
+func referenceText(r reference, of code.Subject) string {
+	name := r.machine.of.Namespace + "/" + r.machine.of.Name
+	switch r.reason {
+	case code.SameName:
+		return "it has the name of machine " + name + ", but not its id"
+	case code.NodeOfMachine:
+		if r.machine.Strong.IsZero() {
+			return "a Node on it says it is machine " + name + ", for which " + of.The() + " records no id"
+		}
+		return "a Node on it says it is machine " + name + ", whose recorded id is another"
+	case code.InstanceUnreadable:
+		return "it may be machine " + name + ", but its properties cannot be read"
+	case code.FoundElsewhere:
+		return "it has the id of machine " + name + ", but is not where the controllers look"
+	case code.IdentityChanged:
+		return "it has the second key of machine " + name + ", but another id"
+	default:
+		return "it may be machine " + name + ", which cannot be decided: " + cmp.Or(r.machine.message, string(r.reason))
+	}
 }

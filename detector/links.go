@@ -6,8 +6,6 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
-	"drift-detector/report"
-	"drift-detector/report/code"
 )
 
 // clusterLinks are what ties an instance to clusters.
@@ -58,6 +56,12 @@ func (ix *index) findLinks(v *vm) clusterLinks {
 	return f
 }
 
+// named reports whether the instance has a name of a cluster, wherever it is.
+func (l *clusterLinks) named() bool { return l.names.found() }
+
+// byName returns what its name ties the instance to. It must not be changed.
+func (l *clusterLinks) byName() []link { return l.names.join() }
+
 // clusters returns the clusters that the instance is tied to by more than its place.
 func (l *clusterLinks) clusters() []backup.ClusterID {
 	return slices.Concat(clustersOf(l.strong), clustersOf(l.medium), l.foreignTo())
@@ -77,13 +81,6 @@ func (ix *index) outside(n *node) string {
 		return ""
 	}
 	return n.ClusterNamespace + "/" + n.ClusterName
-}
-
-func (f *clusterLinks) foreignEvidence() []report.Evidence {
-	if len(f.foreign) == 0 {
-		return nil
-	}
-	return []report.Evidence{{Kind: "node", Detail: "Node " + f.foreign[0].Name + " has its provider id", Strength: code.Strong}}
 }
 
 // foreignTo returns the clusters whose Nodes run on the instance although Cluster

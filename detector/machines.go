@@ -3,12 +3,21 @@ package detector
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
+	"time"
 
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
+
+// machineFacts is all that a row of the table for machines may look at.
+type machineFacts struct {
+	*factsOfMachine
+	subject code.Subject      // of sentences
+	words   map[string]string // of its provider
+	read    time.Time         // when its management cluster was, where it is one that runs
+	named   []*vm             // beside the verdict's own instance
+}
 
 // machineRows is the table for machines: the first row that applies decides.
 var machineRows = []machineRow{
@@ -125,7 +134,7 @@ var machineRows = []machineRow{
 		"An instance with the machine's id was listed together with its home, but is outside of it.",
 		[]outcome{{code.Unknown, code.FoundElsewhere}},
 		func(f *machineFacts) bool {
-			return !f.scope.contradicted && slices.ContainsFunc(f.elsewhere, func(v *vm) bool { return v.seenIn(f.scope.listings) })
+			return !f.scope.contradicted && f.listedWithHome()
 		},
 		decideElsewhere,
 	},
@@ -202,7 +211,7 @@ var machineRows = []machineRow{
 		"pool-member-not-found",
 		"No instance was found, and the machine is a member of a pool.",
 		[]outcome{{code.Stale, code.PoolMember}, {code.Unknown, code.PoolMember}},
-		(*machineFacts).inPool,
+		func(f *machineFacts) bool { return f.inPool() },
 		func(f *machineFacts) Verdict {
 			return f.leftPool(f.id() + " was not found")
 		},
@@ -270,8 +279,6 @@ func (f *machineFacts) undecided(reason code.Reason, message string) Verdict {
 	return f.naming(unknown(reason, message), f.home, f.copies, f.identity, f.weak)
 }
 
-func (f *machineFacts) inPool() bool { return !f.expected.Pool.IsZero() }
-
 // rivalNames names the other machines that record an expected machine's strong key, or an
 // instance of several keys; the first few of them when there are many.
 func conflictingNames(c *expectedMachine) string {
@@ -328,7 +335,7 @@ func decideIdentity(f *machineFacts) Verdict {
 	case !f.expected.Strong.IsZero():
 		v := f.identity[0]
 		return f.naming(unknown(code.IdentityChanged, fmt.Sprintf("%s has its %s, but the id %s instead of the recorded %s",
-			nameOf(v), f.label(f.expected.Identity.Kind), cmp.Or(valueOf(v, f.expected.Strong.Kind), "of none"), f.expected.Strong.Value)), f.identity)
+			nameOf(v), f.label(f.expected.Identity.Kind), cmp.Or(v.value(f.expected.Strong.Kind), "of none"), f.expected.Strong.Value)), f.identity)
 	case len(f.identity) > 1 || f.contested:
 		return f.ambiguous(f.identity)
 	default:
@@ -361,4 +368,58 @@ func unknown(reason code.Reason, message string) Verdict {
 
 func stale(reason code.Reason, message string) Verdict {
 	return Verdict{Status: code.Stale, Reason: reason, Message: message}
+}
+
+// decideWitness returns the verdict on a machine whose id was not found, while an
+// instance in its place has its name.
+func decideWitness(f *machineFacts) Verdict {
+	v := f.witness[0]
+	too := ""
+	if v.has(f.expected.Ref) {
+		too = ", and the recorded " + f.label(f.expected.Ref.Kind) + " too"
+	}
+	return f.naming(unknown(code.IdentityChanged, fmt.Sprintf("%s has its place and its name%s, but the id %s instead of the recorded %s; its Node, or an administrator of the infrastructure, can say whether it is the machine",
+		nameOf(v), too, cmp.Or(v.value(f.expected.Strong.Kind), "of none"), f.expected.Strong.Value)), f.witness)
+}
+
+// displaced reports what runs in the place of an instance that is off. Whoever
+// starts that one makes a second machine of the name.
+func (f *machineFacts) displaced(found *vm) (v Verdict, displaced bool) {
+	if found.Runs() {
+		return v, false
+	}
+	running := f.running(found)
+	switch {
+	case f.node != nil:
+		v = unknown(code.NodeAlive, fmt.Sprintf("%s does not run, but Node %s reports that it is %s: another instance runs in its place, and powering this one on creates a second", nameOf(found), f.node.Name, condition(f.node)))
+	case len(running) > 0:
+		v = unknown(code.AmbiguousMatch, fmt.Sprintf("%s does not run, and %s, which has its id or its name, does: powering on creates a second one", nameOf(found), nameOf(running[0])))
+	case !f.scope.complete:
+		v = unknown(code.ScopeIncomplete, fmt.Sprintf("%s does not run, and what may run in its place is not known: %s", nameOf(found), f.scope.fault.Message))
+	case f.unlisted != "":
+		v = unknown(code.NodeListUnread, fmt.Sprintf("%s does not run, and whether its Node does is not known: %s", nameOf(found), f.unlisted))
+	default:
+		return v, false
+	}
+	return f.others(f.with(v, found, code.Strong), f.without(found, f.home, f.copies, running)), true
+}
+
+// reservations returns the evidence of an absence that rests on something which was not
+// looked at: that nobody asked for the Node list that could contradict it, and what the
+// operator stated.
+func (f *machineFacts) reservations() []report.Evidence {
+	var out []report.Evidence
+	if f.unasked {
+		out = append(out, report.Evidence{Kind: "nodeList", Detail: "no Node list of the cluster was read, which could contradict that", Strength: code.Weak})
+	}
+	if f.unvisited != "" {
+		out = append(out, report.Evidence{Kind: "scope", Detail: f.unvisited + ", where " + f.subject.The() + " has other machines, was not listed: it may have been moved there", Strength: code.Weak})
+	}
+	if f.undated != "" {
+		out = append(out, report.Evidence{Kind: "node", Detail: "Node " + f.undated + " is still listed, in a list without heartbeats: that shows neither that it is alive nor that it is not", Strength: code.Weak})
+	}
+	if f.scope.stated != "" {
+		out = append(out, report.Evidence{Kind: "statement", Detail: f.scope.stated, Strength: code.Medium})
+	}
+	return out
 }

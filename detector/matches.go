@@ -12,6 +12,9 @@ import (
 	"drift-detector/report/code"
 )
 
+// shownMost is how many instances, and how many pieces of evidence, a verdict names.
+const shownMost = 16
+
 // ambiguous returns the verdict when several instances may be the machine, or one
 // that may be another's.
 func (f *machineFacts) ambiguous(candidates []*vm) Verdict {
@@ -63,13 +66,13 @@ func (f *machineFacts) healthy(found *vm, s code.Strength) Verdict {
 	if v, displaced := f.displaced(found); displaced {
 		return v
 	}
-	v := f.with(Verdict{Status: code.Healthy, ByID: hasKey(found, f.expected.Strong)}, found, s)
+	v := f.with(Verdict{Status: code.Healthy, ByID: found.has(f.expected.Strong)}, found, s)
 	if found.Exclude == infra.Template {
 		v.Warnings = append(v.Warnings, report.Warning{Reason: code.Template, Message: "the VM is a template now: neither a person nor its controller can power it on"})
 	}
 	for _, x := range f.expected.Expect {
-		if hasOtherKey(found, x.Key) {
-			v.Warnings = append(v.Warnings, report.Warning{Reason: x.Warning, Message: fmt.Sprintf("its %s is %s, %s says %s", f.label(x.Key.Kind), valueOf(found, x.Key.Kind), f.subject.The(), x.Key.Value)})
+		if found.hasOther(x.Key) {
+			v.Warnings = append(v.Warnings, report.Warning{Reason: x.Warning, Message: fmt.Sprintf("its %s is %s, %s says %s", f.label(x.Key.Kind), found.value(x.Key.Kind), f.subject.The(), x.Key.Value)})
 		}
 	}
 	if copies := f.without(found, f.home, f.copies); len(copies) > 0 && !f.expected.Strong.IsZero() {
@@ -110,7 +113,7 @@ func compareWarnings(a, b report.Warning) int {
 func (f *machineFacts) evidence(v *vm, weakest code.Strength) []report.Evidence {
 	var out []report.Evidence
 	add := func(k infra.Key, source string, s code.Strength) {
-		if hasKey(v, k) {
+		if v.has(k) {
 			out = append(out, report.Evidence{Kind: k.Kind.String(), Detail: f.label(k.Kind) + " " + k.Value + " (" + source + ") is that of " + nameOf(v), Strength: s})
 		}
 	}

@@ -3,7 +3,6 @@ package detector
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"drift-detector/backup"
@@ -15,27 +14,19 @@ import (
 // This file is the eighth law for Node lists: one that was asked for and not read
 // would have contradicted absence, so that nothing is concluded without it.
 
-// States of Node lists: an answer was read to its end, or nobody asked.
-const (
-	nodesRead    = "read"
-	nodesSkipped = "skipped"
-	// The state of one in which an answer is missing.
-	nodesUnreachable = "unreachable"
-)
+// nodesUnreachable is the state of a list in which an answer is missing.
+const nodesUnreachable = "unreachable"
 
-// HintSkipNodes is what to do about a Node list that was not read.
-const HintSkipNodes = "let the API server be reached (--endpoint, --credentials), or decide without Node lists: --skip-access-apiserver"
-
-// nodeLists holds which clusters' API servers are expected to answer.
-type nodeLists struct {
+// askedLists holds which clusters' API servers are expected to answer.
+type askedLists struct {
 	planes map[backup.ClusterID][]*expectedMachine // control-plane machines
 	joined map[backup.ClusterID]bool               // a machine had joined when the backup was written, or its status does not say that it had not; known for clusters with machines
 	silent map[backup.ClusterID]bool               // answers so far
 	ghosts map[backup.ClusterID]bool               // clusters of which a control-plane instance without a machine runs; nil: not looked yet
 }
 
-func (ix *index) newNodeLists() nodeLists {
-	n := nodeLists{map[backup.ClusterID][]*expectedMachine{}, map[backup.ClusterID]bool{}, map[backup.ClusterID]bool{}, nil}
+func (ix *index) newAskedLists() askedLists {
+	n := askedLists{map[backup.ClusterID][]*expectedMachine{}, map[backup.ClusterID]bool{}, map[backup.ClusterID]bool{}, nil}
 	for from, to := 0, 0; from < len(ix.expected); from = to {
 		id := ix.expected[from].of.Cluster
 		var planes []*expectedMachine
@@ -62,9 +53,9 @@ func (ix *index) newNodeLists() nodeLists {
 func (ix *index) unlisted(id backup.ClusterID) (why string, unasked bool) {
 	list, known := ix.nodes.lists[id]
 	switch {
-	case !known || list.State == nodesSkipped:
+	case !known || list.State == report.NodesSkipped:
 		return "", true
-	case list.State == nodesRead || ix.silent(id):
+	case list.State == report.NodesRead || ix.silent(id):
 		return "", false
 	}
 	return fmt.Sprintf("the Node list of cluster %s/%s was not read: %s", id.Namespace, id.Name, cmp.Or(list.Error, list.State)), false
@@ -82,7 +73,7 @@ func (ix *index) doubtLists() {
 		} else if list.Count > 0 {
 			continue
 		}
-		if list.State != nodesRead {
+		if list.State != report.NodesRead {
 			continue
 		}
 		for _, c := range ix.asked.planes[id] {
@@ -94,6 +85,9 @@ func (ix *index) doubtLists() {
 		}
 	}
 }
+
+// nodeLists returns the states of the Node lists of clusters.
+func (ix *index) nodeLists() map[backup.ClusterID]report.Nodes { return ix.nodes.lists }
 
 // beforeJoining are the phases of Machines that have no Node yet (Cluster API
 // api/core/v1beta2/machine_phase_types.go v1.14.2).
@@ -181,93 +175,6 @@ func (ix *index) servingGhosts() map[backup.ClusterID]bool {
 				}
 			}
 		}
-	}
-	return out
-}
-
-// reservations returns the evidence of an absence that rests on something which was not
-// looked at: that nobody asked for the Node list that could contradict it, and what the
-// operator stated.
-func (f *machineFacts) reservations() []report.Evidence {
-	var out []report.Evidence
-	if f.unasked {
-		out = append(out, report.Evidence{Kind: "nodeList", Detail: "no Node list of the cluster was read, which could contradict that", Strength: code.Weak})
-	}
-	if f.unvisited != "" {
-		out = append(out, report.Evidence{Kind: "scope", Detail: f.unvisited + ", where " + f.subject.The() + " has other machines, was not listed: it may have been moved there", Strength: code.Weak})
-	}
-	if f.undated != "" {
-		out = append(out, report.Evidence{Kind: "node", Detail: "Node " + f.undated + " is still listed, in a list without heartbeats: that shows neither that it is alive nor that it is not", Strength: code.Weak})
-	}
-	if f.scope.stated != "" {
-		out = append(out, report.Evidence{Kind: "statement", Detail: f.scope.stated, Strength: code.Medium})
-	}
-	return out
-}
-
-// UnreadNodeLists names the clusters on whose machines or instances nothing was
-// concluded because their Node lists were not read.
-func (r *Result) UnreadNodeLists() []backup.ClusterID {
-	return slices.SortedFunc(maps.Keys(r.unlisted()), compareClusters)
-}
-
-// unlisted counts per cluster what an unread Node list leaves undecided.
-func (r *Result) unlisted() map[backup.ClusterID]int {
-	n, shown := map[backup.ClusterID]int{}, make(map[backup.ClusterID]bool, len(r.Clusters))
-	for i := range r.Clusters {
-		c := &r.Clusters[i]
-		shown[c.ID] = true
-		count := func(s *Set) {
-			for _, v := range s.Machines {
-				if v.Reason == code.NodeListUnread {
-					n[c.ID]++
-				}
-			}
-		}
-		count(&c.ControlPlane)
-		for j := range c.WorkerGroups {
-			count(&c.WorkerGroups[j])
-		}
-	}
-	lists, times := [][]backup.ClusterID(nil), map[*backup.ClusterID]int{} // many instances share a list, see index.linked
-	for i := range r.Unattributed {
-		if list := r.Unattributed[i].Unlisted; len(list) > 0 {
-			if times[&list[0]]++; times[&list[0]] == 1 {
-				lists = append(lists, list)
-			}
-		}
-	}
-	for _, list := range lists {
-		for _, id := range list {
-			if shown[id] {
-				n[id] += times[&list[0]]
-			}
-		}
-	}
-	return n
-}
-
-// nodeListErrors returns the errors of a run that did not read what it asked for.
-func (r *Result) nodeListErrors() []Error {
-	var out []Error
-	unlisted := r.unlisted()
-	why := make(map[backup.ClusterID]string, len(unlisted))
-	for i := range r.Clusters {
-		c := &r.Clusters[i]
-		if unlisted[c.ID] == 0 {
-			continue
-		}
-		why[c.ID] = fmt.Sprintf("it was not read (%s)", cmp.Or(c.Nodes.Error, c.Nodes.State))
-		if c.Nodes.State == nodesRead {
-			why[c.ID] = "it does not say of every Node whether it is ready, and since when"
-		}
-	}
-	for id, n := range unlisted {
-		out = append(out, Error{
-			Object:  "Node list of " + id.Namespace + "/" + id.Name,
-			Message: fmt.Sprintf("%s, and leaves %s undecided", why[id], quantity(n, "machine or VM", "machines and VMs")),
-			Hint:    HintSkipNodes,
-		})
 	}
 	return out
 }

@@ -161,7 +161,7 @@ func compareNodes(a, b *node) int {
 }
 
 // nodeFacts adds what the Nodes say that are the machine, of each the first that says it.
-func (ix *index) nodeFacts(c *expectedMachine, f *machineFacts) {
+func (ix *index) nodeFacts(c *expectedMachine, f *factsOfMachine) {
 	for one := range ix.nodes.ofMachine(c) {
 		if one.fresh {
 			f.node = cmp.Or(f.node, one.Node)
@@ -195,14 +195,6 @@ func (n *nodes) ofMachine(c *expectedMachine) iter.Seq[*node] {
 			}
 		}
 	}
-}
-
-// condition returns the state of a living Node in words.
-func condition(n *infra.Node) string {
-	if n.Ready {
-		return "ready"
-	}
-	return "not ready, as only a kubelet that runs does"
 }
 
 // on lists the Nodes that run on an instance, by any of its keys.

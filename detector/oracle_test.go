@@ -200,9 +200,15 @@ func (o *oracle) maybeHome(c *oracleMachine, v *oracleVM) bool {
 	return o.atHome(c, v) || o.seenBy(v, c.Home.Target) && !o.hasKind(v, c.Home.Within.Kind)
 }
 
+// oraclePlace is one cluster's view of one target, or of a part of it.
+type oraclePlace struct {
+	cluster        backup.ClusterID
+	target, folder string
+}
+
 // absenceCounts says whether what was not seen at a home is not there, and what
 // the scope's fault is when not.
-func (o *oracle) absenceCounts(at clusterScope) (bool, string) {
+func (o *oracle) absenceCounts(at oraclePlace) (bool, string) {
 	id, target := at.cluster, at.target
 	covered := false
 	for _, l := range o.inv.Listings {

@@ -43,7 +43,7 @@ func (o *oracle) decide(c *oracleMachine) {
 	if living := slices.DeleteFunc(slices.Clone(strongHere), func(v *oracleVM) bool { return v.Gone }); len(living) > 0 {
 		strongHere = living
 	}
-	complete, _ := o.absenceCounts(clusterScope{c.cluster, c.Home.Target, c.Home.Folder})
+	complete, _ := o.absenceCounts(oraclePlace{c.cluster, c.Home.Target, c.Home.Folder})
 	if len(strongHere) == 0 {
 		for _, v := range o.vms {
 			if o.mayBeIt(c, v) {

@@ -23,22 +23,22 @@ func (o *oracle) pooled(id backup.ClusterID, kind, name string) bool {
 }
 
 // deciding returns the places where machines or pools are looked for.
-func (o *oracle) deciding() map[clusterScope]bool {
-	out := map[clusterScope]bool{}
+func (o *oracle) deciding() map[oraclePlace]bool {
+	out := map[oraclePlace]bool{}
 	for _, c := range o.all {
 		if c.Provider != "" {
-			out[clusterScope{c.cluster, c.Home.Target, c.Home.Folder}] = true
+			out[oraclePlace{c.cluster, c.Home.Target, c.Home.Folder}] = true
 		}
 	}
 	for _, p := range o.expected.Pools {
-		out[clusterScope{p.Cluster, p.Target, ""}] = true
+		out[oraclePlace{p.Cluster, p.Target, ""}] = true
 	}
 	return out
 }
 
 // exists says whether a probe is at a place.
 func (o *oracle) exists(id backup.ClusterID, target string, k infra.Key) code.Presence {
-	complete, _ := o.absenceCounts(clusterScope{id, target, ""})
+	complete, _ := o.absenceCounts(oraclePlace{id, target, ""})
 	complete = complete && !o.unasked(target, k)
 	for _, l := range o.inv.Listings {
 		if !slices.Contains(l.IDs, target) {
@@ -107,7 +107,7 @@ func (o *oracle) dropped(c *oracleMachine, v *oracleVM) bool {
 
 // memberGone returns the status of a machine of a pool whose instance is gone.
 func (o *oracle) memberGone(c *oracleMachine) code.Status {
-	complete, _ := o.absenceCounts(clusterScope{c.cluster, c.Home.Target, c.Home.Folder})
+	complete, _ := o.absenceCounts(oraclePlace{c.cluster, c.Home.Target, c.Home.Folder})
 	known := false
 	for _, p := range o.expected.Pools {
 		if p.Key == c.Pool && p.Cluster == c.cluster {

@@ -266,7 +266,7 @@ func (o *oracle) tellScopes(say func(string, ...any)) bool {
 			}
 		}
 		for _, p := range o.expected.Pools {
-			if whole, _ := o.absenceCounts(clusterScope{p.Cluster, p.Target, ""}); whole && slices.Contains(l.IDs, p.Target) && o.unasked(p.Target, p.Probe) {
+			if whole, _ := o.absenceCounts(oraclePlace{p.Cluster, p.Target, ""}); whole && slices.Contains(l.IDs, p.Target) && o.unasked(p.Target, p.Probe) {
 				state = code.ScopePartial
 			}
 		}

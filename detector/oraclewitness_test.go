@@ -59,7 +59,7 @@ func (o *oracle) replacesIt(c *oracleMachine, v *oracleVM) string {
 	case o.any(others, func(w *oracleVM) bool { return w != v && w.Runs() }):
 		return "AmbiguousMatch"
 	}
-	if complete, _ := o.absenceCounts(clusterScope{c.cluster, c.Home.Target, c.Home.Folder}); !complete {
+	if complete, _ := o.absenceCounts(oraclePlace{c.cluster, c.Home.Target, c.Home.Folder}); !complete {
 		return "ScopeIncomplete"
 	}
 	if o.nodeListMissed(c.cluster) || o.nodeMute(c) {
@@ -140,7 +140,7 @@ func (o *oracle) mayServe(id backup.ClusterID, recorded int64) bool {
 				return true
 			}
 		}
-		if complete, _ := o.absenceCounts(clusterScope{c.cluster, c.Home.Target, c.Home.Folder}); c.Provider == "" || !complete {
+		if complete, _ := o.absenceCounts(oraclePlace{c.cluster, c.Home.Target, c.Home.Folder}); c.Provider == "" || !complete {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/naming"
 	"drift-detector/infra"
+	"drift-detector/internal/english"
 	"drift-detector/report/code"
 )
 
@@ -264,7 +265,7 @@ func (o *owners) compare(id infra.OwnerID, replicas, desired backup.Number) stri
 	case !ok:
 		return fmt.Sprintf("%s %s does not say how many machines it had", id.Kind, id.Name)
 	case have > want || have+one.orphans.found < want:
-		return fmt.Sprintf("%s %s had %s, %s holds %d", id.Kind, id.Name, quantity(int(want), "machine", "machines"), o.subject.The(), have)
+		return fmt.Sprintf("%s %s had %s, %s holds %d", id.Kind, id.Name, english.Count(int(want), "machine"), o.subject.The(), have)
 	}
 	return ""
 }
@@ -284,4 +285,84 @@ func ownerOfPlane(p *backup.ControlPlane) infra.OwnerID {
 
 func ownerOfGroup(g *backup.Group) infra.OwnerID {
 	return infra.OwnerID{Cluster: g.Cluster, Kind: g.Kind, Name: g.Name}
+}
+
+// hostedPlanes are the kinds of control planes that run as pods inside the management
+// cluster, and are lost with it. They are of no provider of infrastructure.
+var hostedPlanes = map[string]bool{
+	"K0smotronControlPlane": true, "KamajiControlPlane": true, "HostedControlPlane": true,
+}
+
+// managedPlanes are the kinds of control planes without machines that infrastructures
+// run which no provider here lists. Those of the others are in their Specs.
+var managedPlanes = map[string]bool{
+	"AzureManagedControlPlane": true, "AzureASOManagedControlPlane": true, "GCPManagedControlPlane": true, "OCIManagedControlPlane": true,
+}
+
+// machineless reports whether control planes of a kind have no machines by design.
+func (o *owners) machineless(kind string) bool {
+	return o.managed[kind] || managedPlanes[kind] || hostedPlanes[kind]
+}
+
+// hosted reports whether a control plane of a kind runs as pods inside the management cluster.
+func (o *owners) hosted(kind string) bool { return hostedPlanes[kind] }
+
+// shownBy returns the group that shows an owner's machines: its MachineDeployment
+// when there is one, else the MachineSet or pool itself; without either, a
+// group without a name.
+func (o *owners) shownBy(id infra.OwnerID) infra.OwnerID {
+	switch id.Kind {
+	case machineSet:
+		if g := o.group(id); g != nil && g.Deployment != "" {
+			return deploymentAbove(g)
+		}
+		return o.resolve(id)
+	case machineDeployment, machinePool:
+		return id
+	default:
+		return infra.OwnerID{Cluster: id.Cluster}
+	}
+}
+
+// groupShownBy returns what shownBy does, of a group of the backup.
+func (o *owners) groupShownBy(g *backup.Group) infra.OwnerID {
+	if g.Kind == machineSet && g.Deployment != "" {
+		return deploymentAbove(g)
+	}
+	return o.shownBy(ownerOfGroup(g))
+}
+
+// deploymentAbove returns the MachineDeployment of a MachineSet that has one.
+func deploymentAbove(g *backup.Group) infra.OwnerID {
+	return infra.OwnerID{Cluster: g.Cluster, Kind: machineDeployment, Name: g.Deployment}
+}
+
+// lacking returns the control planes and groups of a cluster, as they are shown, that had more
+// machines than the backup holds. Pools usually have no Machines, so only those count that have some.
+func (o *owners) lacking(id backup.ClusterID) map[infra.OwnerID]bool {
+	out := map[infra.OwnerID]bool{}
+	lacks := func(id infra.OwnerID, replicas backup.Number) bool {
+		one := o.of(id)
+		have := one.count + one.orphans.recorded
+		return replicas.Known && have < replicas.N && (id.Kind != machinePool || have > 0) && !o.machineless(id.Kind)
+	}
+	for _, p := range o.planes[id] {
+		if lacks(ownerOfPlane(p), p.Replicas) {
+			out[ownerOfPlane(p)] = true
+		}
+	}
+	for _, g := range o.inCluster[id] {
+		if lacks(ownerOfGroup(g), g.Replicas) {
+			out[o.groupShownBy(g)] = true
+		}
+	}
+	return out
+}
+
+// group returns the group that a machine's owners are shown by, a nameless one without any.
+func (c *expectedMachine) group() infra.OwnerID {
+	if n := len(c.owners); n > 0 { // the last is the MachineDeployment when there is one
+		return c.owners[n-1].OwnerID
+	}
+	return infra.OwnerID{Cluster: c.of.Cluster}
 }

@@ -72,7 +72,7 @@ func (ix *index) countIDs(proofs []infra.VisibilityProof) []*idCount {
 			case slices.ContainsFunc(c.byID, here):
 				n.seen++
 			case copied[c.Home.Target] && ix.unclaimed.has(func(v *vm) bool {
-				return here(v) && (v.Unreadable || hasOtherKey(v, c.Strong))
+				return here(v) && (v.Unreadable || v.hasOther(c.Strong))
 			}, c.Names...):
 				n.contradicted++
 			}

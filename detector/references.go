@@ -135,9 +135,9 @@ func (ix *index) findKeyReferences(c *expectedMachine, each func(rank int, keys 
 // reasonOf returns the reason of the machine's verdict where that verdict is about
 // the instances that it reaches, else another.
 func reasonOf(c *expectedMachine, otherwise code.Reason) code.Reason {
-	switch c.verdict.Reason {
+	switch c.reason {
 	case code.ClaimedTwice, code.ConflictingIDs, code.InstanceUnreadable, code.AmbiguousMatch, code.FoundElsewhere, code.IdentityChanged:
-		return c.verdict.Reason
+		return c.reason
 	case code.ScopeIncomplete:
 		// The instance may be the machine, but something is between.
 		if otherwise == code.IdentityChanged || otherwise == code.SameName {
@@ -145,26 +145,4 @@ func reasonOf(c *expectedMachine, otherwise code.Reason) code.Reason {
 		}
 	}
 	return otherwise
-}
-
-// referenceText explains a reference in a sentence.
-func referenceText(r reference, of code.Subject) string {
-	name := r.machine.of.Namespace + "/" + r.machine.of.Name
-	switch r.reason {
-	case code.SameName:
-		return "it has the name of machine " + name + ", but not its id"
-	case code.NodeOfMachine:
-		if r.machine.Strong.IsZero() {
-			return "a Node on it says it is machine " + name + ", for which " + of.The() + " records no id"
-		}
-		return "a Node on it says it is machine " + name + ", whose recorded id is another"
-	case code.InstanceUnreadable:
-		return "it may be machine " + name + ", but its properties cannot be read"
-	case code.FoundElsewhere:
-		return "it has the id of machine " + name + ", but is not where the controllers look"
-	case code.IdentityChanged:
-		return "it has the second key of machine " + name + ", but another id"
-	default:
-		return "it may be machine " + name + ", which cannot be decided: " + cmp.Or(r.machine.verdict.Message, string(r.reason))
-	}
 }

@@ -149,10 +149,10 @@ func TestBlindFactNeedsAnUnfoundKey(t *testing.T) {
 
 // The tables must decide on every machine and every instance.
 func TestLastRowsAlwaysApply(t *testing.T) {
-	if !machineRows[len(machineRows)-1].Applies(&machineFacts{expected: &expectedMachine{ExpectedMachine: &infra.ExpectedMachine{}}}) {
+	if !machineRows[len(machineRows)-1].Applies(&machineFacts{factsOfMachine: &factsOfMachine{expected: &expectedMachine{ExpectedMachine: &infra.ExpectedMachine{}}}}) {
 		t.Error("the last row for machines has a condition")
 	}
-	if !instanceRows[len(instanceRows)-1].Applies(&instanceFacts{vm: &vm{}}) {
+	if !instanceRows[len(instanceRows)-1].Applies(&instanceFacts{factsOfInstance: &factsOfInstance{vm: &vm{}}}) {
 		t.Error("the last row for instances has a condition")
 	}
 }

@@ -241,7 +241,7 @@ func (s *scene) inventory() infra.Inventory {
 	inv := infra.Inventory{Version: infra.InventoryVersion}
 	for _, l := range s.listings {
 		copied := *l
-		if l.Asked == nil && !isNodeList(l) {
+		if l.Asked == nil && l.NodeState == "" {
 			copied.Asked = s.everything()
 		}
 		inv.Listings = append(inv.Listings, copied)

@@ -13,24 +13,25 @@ import (
 	"drift-detector/report/code"
 )
 
-// needed reports for every listing whether it is shown: when the result is narrowed,
-// only if it covers the home of a cluster that is.
-func (s *scopes) needed(o *Options) []bool {
-	out := make([]bool, len(s.listings))
-	for i := range out {
-		out[i] = o.Only == nil
+// scopesOf returns the state of every scope of the clusters that are shown, in order, all where only is
+// nil, and whether one of them shows an instance.
+func (ix *index) scopesOf(only func(backup.ClusterID) bool) (shown []report.Scope, shows func(*vm) bool) {
+	if only == nil {
+		return ix.scopes.results(func(backup.ClusterID) bool { return true }, func(int32) bool { return true }), func(*vm) bool { return true }
 	}
-	for at, h := range s.homes {
+	needed := map[int32]bool{}
+	for at, h := range ix.scopes.homes {
 		for _, i := range h.listings {
-			out[i] = out[i] || o.shows(at.cluster)
+			needed[i] = needed[i] || only(at.cluster)
 		}
 	}
-	return out
+	is := func(i int32) bool { return needed[i] }
+	return ix.scopes.results(only, is), func(v *vm) bool { return slices.ContainsFunc(v.seen, is) }
 }
 
 // results returns the state of every shown scope, in order. A listing that is the unproven
 // home of a cluster is partial; a home that nobody listed is a failed scope.
-func (s *scopes) results(shows func(backup.ClusterID) bool, shown []bool) []report.Scope {
+func (s *scopes) results(shows func(backup.ClusterID) bool, shown func(int32) bool) []report.Scope {
 	unproven := make([]unprovenHomes, len(s.listings))
 	missing := map[string][]string{}
 	of := make([][]string, len(s.listings)) // clusters that are not decided
@@ -61,7 +62,7 @@ func (s *scopes) results(shows func(backup.ClusterID) bool, shown []bool) []repo
 	}
 	out := make([]report.Scope, 0, len(s.listings)+len(missing))
 	for i := range s.listings {
-		if l := &s.listings[i]; !isNodeList(l) && shown[i] {
+		if l := &s.listings[i]; !isNodeList(l) && shown(int32(i)) {
 			out = append(out, scopeOf(l, unproven[i], of[i]))
 		}
 	}

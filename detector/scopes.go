@@ -266,6 +266,11 @@ func (s *scopes) shows(listings []int32, k infra.Key) bool {
 	return slices.ContainsFunc(s.showing[k], func(i int32) bool { return slices.Contains(listings, i) })
 }
 
+// shows reports whether what a key means was found at a target.
+func (ix *index) shows(target string, k infra.Key) bool {
+	return ix.scopes.shows(ix.scopes.byTarget[target], k)
+}
+
 // seenIn reports whether any of the listings shows the instance.
 func (v *vm) seenIn(listings []int32) bool {
 	return slices.ContainsFunc(v.seen, func(i int32) bool { return slices.Contains(listings, i) })
@@ -279,7 +284,7 @@ func (ix *index) atHome(c *expectedMachine, v *vm) bool {
 // mayBeAtHome reports what atHome does, for an instance whose missing keys prove nothing.
 func (ix *index) mayBeAtHome(c *expectedMachine, v *vm) bool {
 	return ix.atHome(c, v) ||
-		v.seenIn(ix.scopes.byTarget[c.Home.Target]) && valueOf(v, c.Home.Within.Kind) == ""
+		v.seenIn(ix.scopes.byTarget[c.Home.Target]) && v.value(c.Home.Within.Kind) == ""
 }
 
 // unread returns the unreadable instances that may be the machine: at home by the keys

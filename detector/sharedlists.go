@@ -7,13 +7,11 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/report"
 )
 
 // This file is for machines and instances of one name, by the thousand. What all of those
-// machines find is looked up once, and a verdict names the first few.
-
-// shownMost is how many instances, and how many pieces of evidence, a verdict names.
-const shownMost = 16
+// machines find is looked up once.
 
 // sharedLists are lists of many instances that machines share.
 type sharedLists struct {
@@ -29,6 +27,13 @@ type linkedClusters struct {
 	clusters, unlisted []backup.ClusterID
 	listed             bool      // the Node list of each was read
 	written            time.Time // when the oldest backup of them ended; zero where that is not known
+}
+
+// olderThan reports whether an instance was there when the backups of the clusters were written, and
+// their Node lists, which were read, do not name it: one that came since says that something was made in
+// the cluster's place since.
+func (l *linkedClusters) olderThan(v *vm) bool {
+	return l.listed && !v.Created.IsZero() && v.Created.Before(l.written.Add(-clockSkew))
 }
 
 // linked returns the clusters of links. Many that several instances share, see
@@ -50,7 +55,7 @@ func (ix *index) linked(all []link) linkedClusters {
 			of.written = at
 		}
 	}
-	of.listed = !slices.ContainsFunc(of.clusters, func(id backup.ClusterID) bool { return ix.nodes.lists[id].State != nodesRead })
+	of.listed = !slices.ContainsFunc(of.clusters, func(id backup.ClusterID) bool { return ix.nodes.lists[id].State != report.NodesRead })
 	if len(all) > many {
 		ix.sharedLists.linked[&all[0]] = of
 	}
@@ -104,7 +109,7 @@ func (ix *index) find(p *postings, what string, home *infra.HomeScope, keys []in
 
 // without joins lists of instances, each instance once and one left out. The result must
 // not be changed.
-func (f *machineFacts) without(one *vm, lists ...[]*vm) []*vm {
+func (f *factsOfMachine) without(one *vm, lists ...[]*vm) []*vm {
 	lists = slices.DeleteFunc(lists, func(list []*vm) bool { return len(list) == 0 })
 	if one == nil && len(lists) == 1 {
 		return lists[0]
@@ -155,7 +160,7 @@ func (p *postings) has(test func(*vm) bool, keys ...infra.Key) bool {
 // named returns the living instances with any of the keys that are nobody else's, those of
 // which only the machine's own Node or second id shows that first. The keys of its Nodes
 // are in own where an instance is a namesake by such a key alone.
-func (ix *index) named(c *expectedMachine, f *machineFacts, home *infra.HomeScope, keys, own []infra.Key) []*vm {
+func (ix *index) named(c *expectedMachine, f *factsOfMachine, home *infra.HomeScope, keys, own []infra.Key) []*vm {
 	here := func(v *vm) bool { return alive(v) && (home == nil || ix.atHome(c, v)) }
 	ours := func(v *vm) bool {
 		return here(v) && !slices.Contains(f.home, v) && !slices.Contains(f.copies, v) && ix.hasNoOtherOwner(c, v)
@@ -176,7 +181,7 @@ func (ix *index) named(c *expectedMachine, f *machineFacts, home *infra.HomeScop
 
 // isFree reports whether nothing shows that an instance is that of any machine.
 func (ix *index) isFree(v *vm) bool {
-	return v.byStrong.first == nil && v.byIdentity.first == nil && (v.Exclude == "" || mayBeOurs(v)) && !slices.ContainsFunc(ix.nodes.on(v), (*node).agrees)
+	return v.byStrong.first == nil && v.byIdentity.first == nil && (v.Exclude == "" || v.mayBeOurs()) && !slices.ContainsFunc(ix.nodes.on(v), (*node).agrees)
 }
 
 // nodeKeys returns the keys of the Nodes that say they are the machine.

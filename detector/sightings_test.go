@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"slices"
 	"testing"
-	"time"
 
 	"drift-detector/infra"
 	"drift-detector/report/code"
@@ -41,19 +40,6 @@ func TestDifferentInstancesAreNotMerged(t *testing.T) {
 	})
 	if len(got) != 4 {
 		t.Errorf("%d instances, want 4", len(got))
-	}
-}
-
-// A Node list without a time of its own is held against the clock of the run.
-func TestHeartbeatWithoutListingTime(t *testing.T) {
-	for age, status := range map[time.Duration]code.Status{9 * time.Minute: code.Unknown, 11 * time.Minute: code.Stale} {
-		s := newScene()
-		s.worker("m")
-		s.node(prod, bios("b-m"), "m").Heartbeat = noon.Add(-age)
-		s.listings[1].ListedAt = time.Time{}
-		if got, _ := find(s.detect(), "m"); got.status != status {
-			t.Errorf("%v: %s, want %s", age, got.status, status)
-		}
 	}
 }
 

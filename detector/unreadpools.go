@@ -1,38 +1,22 @@
 package detector
 
 import (
-	"cmp"
 	"slices"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
 )
 
-// clusterSet is a set of machines of a cluster.
-type clusterSet struct {
-	cluster backup.ClusterID
-	set     setName
-}
-
 // findUnread finds the members of pools of kinds that no provider reads. That a pool is not
 // read makes its members nobody's Ghosts, and no instances about which nothing is known.
 func (ix *index) findUnread(all []infra.UnreadPool) {
-	ix.unreadPools = make(map[clusterSet]PoolState, len(all))
+	ix.unreadPools = make(map[infra.OwnerID]membership, len(all))
 	for i := range all {
 		p := &all[i]
-		at := clusterSet{p.Cluster, setName{machinePool, p.Name}}
-		s := ix.unreadPools[at]
-		for _, k := range p.Members {
-			s.Then = append(s.Then, k.Value)
-		}
-		for _, v := range ix.withKeys(p.Members...) {
-			if alive(v) && !ix.contradicts(p, v) {
-				v.member = true
-				s.Now = append(s.Now, cmp.Or(v.ID, v.Name, v.Identity))
-			}
-		}
-		s.Then, s.Now = sortedOnce(s.Then), sortedOnce(s.Now)
-		ix.unreadPools[at] = s
+		at := infra.OwnerID{Cluster: p.Cluster, Kind: machinePool, Name: p.Name}
+		of := ix.membersAmong(p.Members, keep(ix.withKeys(p.Members...), func(v *vm) bool { return alive(v) && !ix.contradicts(p, v) }))
+		have := ix.unreadPools[at] // another one of its name
+		ix.unreadPools[at] = membership{sortedOnce(slices.Concat(have.then, of.then)), sortedOnce(slices.Concat(have.now, of.now))}
 	}
 }
 

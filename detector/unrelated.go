@@ -2,6 +2,7 @@ package detector
 
 import (
 	"hash/maphash"
+	"iter"
 	"slices"
 
 	"drift-detector/infra"
@@ -9,7 +10,7 @@ import (
 
 // addRelated returns the listings with those of their Unrelated moved to the instances
 // that an expected machine, another instance or a Node is related to: they are decided together.
-// The others are decided one by one, see decideUnrelated.
+// The others are decided one by one, see unmatched.
 func addRelated(listings []infra.Listing, expected *infra.Expected, nodes *nodes) []infra.Listing {
 	if !slices.ContainsFunc(listings, func(l infra.Listing) bool { return l.Unrelated.Len() > 0 }) {
 		return listings
@@ -83,15 +84,24 @@ func (r *related) findTwice(listings []infra.Listing) {
 	}
 }
 
-// decideUnrelated decides on the instances that nothing is related to, by the same
-// table as on all others, and keeps none of them that is out of scope.
-func (ix *index) decideUnrelated(decide func(*vm)) {
-	for i := range ix.scopes.listings {
-		l := &ix.scopes.listings[i]
-		for one := range l.Unrelated.All() {
-			v := &vm{Instance: &one, provider: l.Provider, seen: []int32{int32(i)}}
-			v.scope = ix.seenAt(v, "")
-			decide(v)
+// unmatched yields the instances that are no machine's, in order, and then those that nothing is
+// related to, of which none is kept.
+func (ix *index) unmatched() iter.Seq[*vm] {
+	return func(yield func(*vm) bool) {
+		for i := range ix.vms {
+			if v := &ix.vms[i]; v.matchedBy == nil && !yield(v) {
+				return
+			}
+		}
+		for i := range ix.scopes.listings {
+			l := &ix.scopes.listings[i]
+			for one := range l.Unrelated.All() {
+				v := &vm{Instance: &one, provider: l.Provider, seen: []int32{int32(i)}}
+				v.scope = ix.seenAt(v, "")
+				if !yield(v) {
+					return
+				}
+			}
 		}
 	}
 }

@@ -1,20 +1,17 @@
 package detector
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
-	"drift-detector/report/code"
 )
 
 // This file is the second and the sixth law: a living name is a witness, and
 // Healthy means that the one that runs is the one that the controller will take.
 
 // nameFacts finds what has the machine's name and is nobody else's.
-func (ix *index) nameFacts(c *expectedMachine, f *machineFacts) {
+func (ix *index) nameFacts(c *expectedMachine, f *factsOfMachine) {
 	var own []infra.Key // of a machine without a recorded id, the instance of its Node is a namesake, too
 	if c.Strong.IsZero() {
 		own = ix.nodeKeys(c)
@@ -27,7 +24,7 @@ func (ix *index) nameFacts(c *expectedMachine, f *machineFacts) {
 // hasNoOtherOwner reports whether nothing shows that an instance is that of another
 // machine, or of none.
 func (ix *index) hasNoOtherOwner(c *expectedMachine, v *vm) bool {
-	if v.byStrong.others(c) || v.byIdentity.others(c) || v.Exclude != "" && !mayBeOurs(v) {
+	if v.byStrong.others(c) || v.byIdentity.others(c) || v.Exclude != "" && !v.mayBeOurs() {
 		return false
 	}
 	return !slices.ContainsFunc(ix.nodes.on(v), func(n *node) bool {
@@ -38,42 +35,8 @@ func (ix *index) hasNoOtherOwner(c *expectedMachine, v *vm) bool {
 // mayBeOurs reports whether an instance is excluded for a cause that does not show
 // whose it is: any VM can be made a template, or be managed by an extension that
 // replicates or restores it.
-func mayBeOurs(v *vm) bool {
+func (v *vm) mayBeOurs() bool {
 	return v.Exclude == infra.Template || v.Exclude == infra.Managed
-}
-
-// decideWitness returns the verdict on a machine whose id was not found, while an
-// instance in its place has its name.
-func decideWitness(f *machineFacts) Verdict {
-	v := f.witness[0]
-	too := ""
-	if hasKey(v, f.expected.Ref) {
-		too = ", and the recorded " + f.label(f.expected.Ref.Kind) + " too"
-	}
-	return f.naming(unknown(code.IdentityChanged, fmt.Sprintf("%s has its place and its name%s, but the id %s instead of the recorded %s; its Node, or an administrator of the infrastructure, can say whether it is the machine",
-		nameOf(v), too, cmp.Or(valueOf(v, f.expected.Strong.Kind), "of none"), f.expected.Strong.Value)), f.witness)
-}
-
-// displaced reports what runs in the place of an instance that is off. Whoever
-// starts that one makes a second machine of the name.
-func (f *machineFacts) displaced(found *vm) (v Verdict, displaced bool) {
-	if runs(found) {
-		return v, false
-	}
-	running := keep(f.without(found, f.home, f.copies, f.identity, f.namesakes, f.witness), runs)
-	switch {
-	case f.node != nil:
-		v = unknown(code.NodeAlive, fmt.Sprintf("%s does not run, but Node %s reports that it is %s: another instance runs in its place, and powering this one on creates a second", nameOf(found), f.node.Name, condition(f.node)))
-	case len(running) > 0:
-		v = unknown(code.AmbiguousMatch, fmt.Sprintf("%s does not run, and %s, which has its id or its name, does: powering on creates a second one", nameOf(found), nameOf(running[0])))
-	case !f.scope.complete:
-		v = unknown(code.ScopeIncomplete, fmt.Sprintf("%s does not run, and what may run in its place is not known: %s", nameOf(found), f.scope.fault.Message))
-	case f.unlisted != "":
-		v = unknown(code.NodeListUnread, fmt.Sprintf("%s does not run, and whether its Node does is not known: %s", nameOf(found), f.unlisted))
-	default:
-		return v, false
-	}
-	return f.others(f.with(v, found, code.Strong), f.without(found, f.home, f.copies, running)), true
 }
 
 // secondKeys counts how often the second keys of machines that were found by their
@@ -91,7 +54,7 @@ func (ix *index) countSecondKeys() *secondKeys {
 	s := &secondKeys{map[backup.ClusterID]*secondCount{}, map[string]*secondCount{}}
 	for _, c := range ix.expected {
 		for _, v := range c.byID {
-			identity, ref, refOther := hasKey(v, c.Identity), hasKey(v, c.Ref), hasOtherKey(v, c.Ref)
+			identity, ref, refOther := v.has(c.Identity), v.has(c.Ref), v.hasOther(c.Ref)
 			for _, n := range [...]*secondCount{at(s.clusters, c.of.Cluster), at(s.targets, c.Home.Target)} {
 				n.identity += one(identity)
 				n.ref += one(ref)
@@ -125,7 +88,7 @@ func one(yes bool) int {
 // cluster or, for a lone machine, of the place. Where there is no other machine to
 // compare with, both do.
 func (ix *index) reidentified(c *expectedMachine, v *vm) bool {
-	if !hasOtherKey(v, c.Identity) || !hasOtherKey(v, c.Ref) {
+	if !v.hasOther(c.Identity) || !v.hasOther(c.Ref) {
 		return false
 	}
 	if ix.second == nil {

@@ -2,6 +2,7 @@ package detector
 
 import (
 	"cmp"
+	"fmt"
 
 	"drift-detector/infra"
 	"drift-detector/report"
@@ -29,4 +30,20 @@ func conditions(v *vm, words map[string]string) (all []report.Warning) {
 // nameOf returns what a person finds an instance by.
 func nameOf(v *vm) string {
 	return cmp.Or(v.Path, v.Name, v.ID, v.Ref, v.Identity, "an instance without a name")
+}
+
+// condition returns the state of a living Node in words.
+func condition(n *infra.Node) string {
+	if n.Ready {
+		return "ready"
+	}
+	return "not ready, as only a kubelet that runs does"
+}
+
+// quantity returns a number with what there are so many of.
+func quantity(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

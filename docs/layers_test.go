@@ -77,7 +77,7 @@ var layers = []layer{
 		ownSDK:  true,
 	},
 	{name: "provider list", has: at("infra/all"), layers: []string{"infra", "provider", "listing"}},
-	{name: "detector", has: at("detector"), layers: []string{"codes", "document", "backup", "infra"}},
+	{name: "detector", has: at("detector"), layers: []string{"codes", "document", "terminal", "backup", "infra"}},
 	{name: "forecast", has: at("detector/rehearsal"), layers: []string{"codes", "document", "terminal", "backup", "infra", "detector"}, foreign: append([]string{"k8s.io/api"}, apiTypes...)},
 	{
 		name: "releases", has: at("detector/releases"), layers: []string{"backup"},

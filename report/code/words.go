@@ -1,5 +1,7 @@
 package code
 
+import "slices"
+
 // Presence is whether a pool or a resource exists.
 type Presence string
 
@@ -13,6 +15,9 @@ const (
 
 // Presences returns whether something may exist.
 func Presences() []Presence { return []Presence{Present, Absent, Undecided} }
+
+// Severity returns a number that is the higher, the worse it is.
+func (p Presence) Severity() int { return slices.Index([]Presence{Present, Undecided, Absent}, p) }
 
 // ScopeState is how much of a scope was listed.
 type ScopeState string
