@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/detector/match"
 	"drift-detector/infra"
 	"drift-detector/report/code"
 )
@@ -485,8 +486,8 @@ func TestEdgeCases(t *testing.T) {
 		}, []wish{{name: "both", reason: code.AmbiguousOwner}, {name: "torn", reason: code.AmbiguousOwner}, {name: "ours", status: code.Ghost}, {name: "there", reason: code.InClusterFolder}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			defer func(was int) { many = was }(many)
-			for _, many = range []int{16, 1, 0} {
+			defer func(was int) { match.Many = was }(match.Many)
+			for _, match.Many = range []int{16, 1, 0} {
 				s := newScene()
 				tc.arrange(s)
 				expect(t, s.detect(), tc.want...)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"drift-detector/backup"
+	"drift-detector/detector/match"
 	"drift-detector/infra"
 	"drift-detector/internal/sorting"
 	"drift-detector/report"
@@ -23,18 +24,18 @@ func setOf(id infra.OwnerID) setName { return setName{id.Kind, id.Name} }
 
 // drafts are the clusters of the backup, and those that machines name beside.
 type drafts struct {
-	owners    *owners
+	owners    *match.Owners
 	nodes     map[backup.ClusterID]report.Nodes
 	providers map[backup.ClusterID]string
 	byID      map[backup.ClusterID]*draft
 	last      *draft // that was asked for: nearly always, it is again
 
 	unattributed []*Unattributed
-	unreadPools  map[infra.OwnerID]membership
+	unreadPools  map[infra.OwnerID]match.Membership
 }
 
-func newDrafts(ix *index, s *backup.Snapshot, c *infra.Expected) *drafts {
-	d := &drafts{owners: ix.owners, nodes: ix.nodeLists(), providers: c.Providers, unreadPools: ix.unreadPools, byID: make(map[backup.ClusterID]*draft, len(s.Clusters))}
+func newDrafts(ix *match.Index, s *backup.Snapshot, c *infra.Expected) *drafts {
+	d := &drafts{owners: ix.Owners, nodes: ix.NodeLists(), providers: c.Providers, unreadPools: ix.UnreadPools, byID: make(map[backup.ClusterID]*draft, len(s.Clusters))}
 	for i := range s.Clusters {
 		c := &s.Clusters[i]
 		one := d.of(c.ID())
@@ -46,12 +47,12 @@ func newDrafts(ix *index, s *backup.Snapshot, c *infra.Expected) *drafts {
 	}
 	for i := range s.Groups {
 		g := &s.Groups[i]
-		if set := d.of(g.Cluster).group(setOf(d.owners.groupShownBy(g))); g.Kind == set.Kind && g.Name == set.Name {
+		if set := d.of(g.Cluster).group(setOf(d.owners.GroupShownBy(g))); g.Kind == set.Kind && g.Name == set.Name {
 			set.Desired = g.Desired
 		}
 	}
-	for i := range ix.pools {
-		p := &ix.pools[i]
+	for i := range ix.Pools {
+		p := &ix.Pools[i]
 		if set := d.of(p.Cluster).group(setName{p.Kind, p.Name}); set.Pool == nil {
 			set.Pool = poolStateOf(p, s.Subject())
 			if !set.Desired.Known {
@@ -71,6 +72,9 @@ func newDrafts(ix *index, s *backup.Snapshot, c *infra.Expected) *drafts {
 	return d
 }
 
+// machinePool is the kind of groups whose machines the infrastructure makes.
+const machinePool = "MachinePool"
+
 // unread marks a pool of a kind that no provider reads: a pool that was not looked for must
 // not show as unchanged. Machines that it has prove nothing of it, because Cluster API only
 // makes one for each infrastructure machine: how many there are, and which are ended, is up to
@@ -80,12 +84,12 @@ func (d *drafts) unread(g *backup.Group) {
 	if g.Kind != machinePool {
 		return
 	}
-	s := d.of(g.Cluster).group(setOf(d.owners.groupShownBy(g)))
+	s := d.of(g.Cluster).group(setOf(d.owners.GroupShownBy(g)))
 	if s.Pool != nil {
 		return
 	}
 	of := d.unreadPools[infra.OwnerID{Cluster: g.Cluster, Kind: g.Kind, Name: g.Name}]
-	one := PoolState{Then: of.then, Now: of.now}
+	one := PoolState{Then: of.Then, Now: of.Now}
 	one.State, one.Desired, one.ManagedBy = code.Undecided, g.Desired, g.ReplicasManagedBy
 	one.Message = "whether it exists is not known: no provider of this version reads " + cmp.Or(g.Infrastructure.Kind, "its kind")
 	s.Pool = &one
@@ -131,30 +135,30 @@ func (d *draft) group(name setName) *Set {
 }
 
 // addMachine puts the verdict on a machine or an orphan where it belongs.
-func (d *drafts) addMachine(c *expectedMachine, v *Verdict) {
-	one := d.of(c.of.Cluster)
+func (d *drafts) addMachine(c *match.Machine, v *Verdict) {
+	one := d.of(c.Of.Cluster)
 	if v.ControlPlane {
 		s := &one.ControlPlane
 		s.Machines = append(s.Machines, v)
-		if c.machine == nil {
+		if c.Recorded == nil {
 			return
 		}
 		one.recorded = append(one.recorded, v.Status)
 		if s.Kind == "" {
-			s.Kind, s.Name = c.machine.Owner.Kind, c.machine.Owner.Name
+			s.Kind, s.Name = c.Recorded.Owner.Kind, c.Recorded.Owner.Name
 		}
 		return
 	}
-	s := one.group(setOf(c.group()))
+	s := one.group(setOf(c.Group()))
 	s.Machines = append(s.Machines, v)
 }
 
 // addInstance puts an instance without a machine under its cluster.
 func (d *drafts) addInstance(p placement) {
-	one := d.of(p.link.cluster())
+	one := d.of(p.link.Cluster())
 	s := &one.ControlPlane
 	if !p.verdict.RoleKnown || !p.verdict.ControlPlane {
-		s = one.group(setOf(d.owners.shownBy(p.link.owner())))
+		s = one.group(setOf(d.owners.ShownBy(p.link.Owner())))
 	}
 	s.Machines = append(s.Machines, p.verdict)
 }
@@ -167,15 +171,15 @@ func (d *drafts) clusters(shows func(backup.ClusterID) bool) []Cluster {
 			out = append(out, d.finish(one))
 		}
 	}
-	sorting.By(out, func(a, b Cluster) int { return compareClusters(a.ID, b.ID) })
+	sorting.By(out, func(a, b Cluster) int { return match.CompareClusters(a.ID, b.ID) })
 	return out
 }
 
 func (d *drafts) finish(one *draft) Cluster {
 	c := &one.Cluster
-	lacking := d.owners.lacking(c.ID)
-	c.Applicable = !d.owners.machineless(c.ControlPlane.Kind) && (c.ControlPlane.Kind != "" || len(c.ControlPlane.Machines) > 0)
-	c.ControlPlane.finish(one.planeReason(d.owners.hosted(c.ControlPlane.Kind), lacking[infra.OwnerID{Cluster: c.ID, Kind: c.ControlPlane.Kind, Name: c.ControlPlane.Name}]))
+	lacking := d.owners.Lacking(c.ID)
+	c.Applicable = !d.owners.Machineless(c.ControlPlane.Kind) && (c.ControlPlane.Kind != "" || len(c.ControlPlane.Machines) > 0)
+	c.ControlPlane.finish(one.planeReason(d.owners.Hosted(c.ControlPlane.Kind), lacking[infra.OwnerID{Cluster: c.ID, Kind: c.ControlPlane.Kind, Name: c.ControlPlane.Name}]))
 	c.Workers = code.Healthy
 	for name, s := range one.groups {
 		reason := code.Reason("")

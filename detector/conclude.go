@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"drift-detector/backup"
+	"drift-detector/detector/match"
 	"drift-detector/internal/sorting"
 	"drift-detector/report"
 	"drift-detector/report/code"
@@ -93,7 +94,7 @@ func unreadable(all []Unattributed) string {
 // UnreadNodeLists names the clusters on whose machines or instances nothing was
 // concluded because their Node lists were not read.
 func (r *Result) UnreadNodeLists() []backup.ClusterID {
-	return slices.SortedFunc(maps.Keys(r.unlisted()), compareClusters)
+	return slices.SortedFunc(maps.Keys(r.unlisted()), match.CompareClusters)
 }
 
 // unlisted counts per cluster what an unread Node list leaves undecided.
@@ -114,7 +115,7 @@ func (r *Result) unlisted() map[backup.ClusterID]int {
 			count(&c.WorkerGroups[j])
 		}
 	}
-	lists, times := [][]backup.ClusterID(nil), map[*backup.ClusterID]int{} // many instances share a list, see index.linked
+	lists, times := [][]backup.ClusterID(nil), map[*backup.ClusterID]int{} // many instances share a list, see match.LinkedClusters
 	for i := range r.Unattributed {
 		if list := r.Unattributed[i].Unlisted; len(list) > 0 {
 			if times[&list[0]]++; times[&list[0]] == 1 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"drift-detector/backup"
+	"drift-detector/detector/match"
 	"drift-detector/infra"
 	"drift-detector/internal/sorting"
 	"drift-detector/report"
@@ -21,42 +22,42 @@ func Detect(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, o Options
 }
 
 func (t tables) detect(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, o Options) Result {
-	ix := newIndex(s, c, inv, o.Now)
+	ix := match.New(s, c, inv, o.Now)
 	verdicts := t.decideMachines(ix, s, &c)
 	d := newDrafts(ix, s, &c)
-	for i, m := range ix.expected {
+	for i, m := range ix.Machines {
 		if listed(m, &verdicts[i]) {
 			d.addMachine(m, &verdicts[i])
 		}
 	}
 	r := Result{Excluded: map[string]int{}, ForeignTags: map[string]int{}}
-	var seen func(*vm) bool
-	r.Scopes, seen = ix.scopesOf(o.Only)
+	var seen func(*match.VM) bool
+	r.Scopes, seen = ix.Scopes(o.Only)
 	f, subject := &instanceFacts{}, s.Subject()
-	for v := range ix.unmatched() {
-		*f = instanceFacts{factsOfInstance: ix.instanceFacts(v), subject: subject, words: c.Words[v.provider]}
+	for v := range ix.Unmatched() {
+		*f = instanceFacts{InstanceFacts: ix.InstanceFacts(v), subject: subject, words: c.Words[v.Provider]}
 		if p := t.decideInstance(f); p.concerns(o.shows, v, seen) {
 			r.add(d, p)
 		}
 	}
-	slices.SortStableFunc(d.unattributed, func(a, b *Unattributed) int { return compareInstances(&a.Instance, &b.Instance) })
+	slices.SortStableFunc(d.unattributed, func(a, b *Unattributed) int { return match.CompareInstances(&a.Instance, &b.Instance) })
 	r.Unattributed = slices.Grow(r.Unattributed, len(d.unattributed))
 	for _, u := range d.unattributed {
 		r.Unattributed = append(r.Unattributed, *u)
 	}
 	r.Clusters = d.clusters(o.shows)
-	letGo(ix.expected, verdicts, o.shows)
+	letGo(ix.Machines, verdicts, o.shows)
 	r.conclude(s)
 	return r
 }
 
 // decideMachines returns the verdicts on the expected machines, in their order, and tells the index of them.
-func (t tables) decideMachines(ix *index, s *backup.Snapshot, c *infra.Expected) []Verdict {
-	verdicts := make([]Verdict, len(ix.expected))
+func (t tables) decideMachines(ix *match.Index, s *backup.Snapshot, c *infra.Expected) []Verdict {
+	verdicts := make([]Verdict, len(ix.Machines))
 	f, subject := &machineFacts{}, s.Subject()
-	for i, m := range ix.expected {
-		*f = machineFacts{factsOfMachine: ix.facts(m), subject: subject, words: c.Words[m.Provider]}
-		if b := m.of.Cluster.Backup; b < len(s.Backups) && s.Backups[b].Live {
+	for i, m := range ix.Machines {
+		*f = machineFacts{MachineFacts: ix.MachineFacts(m), subject: subject, words: c.Words[m.Provider]}
+		if b := m.Of.Cluster.Backup; b < len(s.Backups) && s.Backups[b].Live {
 			f.read = s.Backups[b].WrittenFrom
 		}
 		v := &verdicts[i]
@@ -67,28 +68,28 @@ func (t tables) decideMachines(ix *index, s *backup.Snapshot, c *infra.Expected)
 		if !listed(m, v) {
 			own = nil
 		}
-		if scope := ix.settle(f.factsOfMachine, v.Reason, v.Message, own); own != nil {
+		if scope := ix.Note(&f.MachineFacts, v.Reason, v.Message, own); own != nil {
 			v.Scope = scope
 		}
 	}
-	ix.allSettled()
+	ix.FindReferences()
 	return verdicts
 }
 
 // complete adds to a verdict what does not depend on it, and what follows from it.
 func (f *machineFacts) complete(v *Verdict) {
-	c := f.expected
-	v.Namespace, v.Name, v.UID = c.of.Namespace, c.of.Name, c.of.UID
+	c := f.Machine
+	v.Namespace, v.Name, v.UID = c.Of.Namespace, c.Of.Name, c.Of.UID
 	v.RoleKnown = true
-	if !c.of.Infrastructure.IsZero() {
-		v.Infrastructure = &c.of.Infrastructure
+	if !c.Of.Infrastructure.IsZero() {
+		v.Infrastructure = &c.Of.Infrastructure
 	}
-	if m := c.machine; m != nil {
+	if m := c.Recorded; m != nil {
 		v.ControlPlane, v.ProviderID, v.Node = m.ControlPlane, m.ProviderID, m.Node
 	} else {
 		v.ControlPlane, v.ProviderID = c.Orphan.ControlPlane, c.Orphan.ProviderID
 		if v.Status == code.Healthy {
-			v.Warnings = append(v.Warnings, report.Warning{Reason: code.MachineMissing, Message: c.Orphan.Kind + " " + c.of.Name + f.subject.Or(" is in the backup without its Machine: it was being deleted, or was left out", " is left without its Machine: nobody deletes it, and its VM")})
+			v.Warnings = append(v.Warnings, report.Warning{Reason: code.MachineMissing, Message: c.Orphan.Kind + " " + c.Of.Name + f.subject.Or(" is in the backup without its Machine: it was being deleted, or was left out", " is left without its Machine: nobody deletes it, and its VM")})
 			sorting.By(v.Warnings, compareWarnings)
 		}
 	}
@@ -96,9 +97,9 @@ func (f *machineFacts) complete(v *Verdict) {
 }
 
 // block says what was found of all that keeps the machine's controller from it.
-func block(ix *index, c *expectedMachine, v *Verdict) {
+func block(ix *match.Index, c *match.Machine, v *Verdict) {
 	for _, b := range c.Blockers {
-		if !ix.shows(cmp.Or(b.Target, c.Home.Target), b.Key) {
+		if !ix.Shows(cmp.Or(b.Target, c.Home.Target), b.Key) {
 			continue
 		}
 		if b.Making {
@@ -111,16 +112,16 @@ func block(ix *index, c *expectedMachine, v *Verdict) {
 
 // listed reports whether an expected machine shows in the result. An orphan whose instance is
 // gone as well was deleted completely, and is left out.
-func listed(c *expectedMachine, v *Verdict) bool {
-	return c.machine != nil || v.Status != code.Stale && v.Reason != code.PoolMember
+func listed(c *match.Machine, v *Verdict) bool {
+	return c.Recorded != nil || v.Status != code.Stale && v.Reason != code.PoolMember
 }
 
 // letGo makes the verdicts point to copies of their instances, so that the Result does not
 // hold the inventory, and clears those that are not in it.
-func letGo(of []*expectedMachine, verdicts []Verdict, shows func(backup.ClusterID) bool) {
+func letGo(of []*match.Machine, verdicts []Verdict, shows func(backup.ClusterID) bool) {
 	n := 0
 	for i, c := range of {
-		if v := &verdicts[i]; !listed(c, v) || !shows(c.of.Cluster) {
+		if v := &verdicts[i]; !listed(c, v) || !shows(c.Of.Cluster) {
 			*v = Verdict{}
 		}
 		if verdicts[i].Instance != nil {
@@ -141,7 +142,7 @@ func letGo(of []*expectedMachine, verdicts []Verdict, shows func(backup.ClusterI
 // concerns reports whether the placement of an instance is about what is shown: one of the
 // clusters that it may belong to or, if none is known, a listing in which it is seen. Verdicts are
 // filtered with their clusters.
-func (p *placement) concerns(shows func(backup.ClusterID) bool, v *vm, seen func(*vm) bool) bool {
+func (p *placement) concerns(shows func(backup.ClusterID) bool, v *match.VM, seen func(*match.VM) bool) bool {
 	switch {
 	case p.verdict != nil:
 		return true

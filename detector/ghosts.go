@@ -3,14 +3,15 @@ package detector
 import (
 	"fmt"
 
+	"drift-detector/detector/match"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
 // ghost decides on an instance that belongs to a cluster by evidence of one
 // grade: a Ghost when its owner's machines are all in the backup.
-func (f *instanceFacts) ghost(links []link, s code.Strength) placement {
-	if ids := clustersOf(links); len(ids) > 1 {
+func (f *instanceFacts) ghost(links []match.Link, s code.Strength) placement {
+	if ids := match.ClustersOf(links); len(ids) > 1 {
 		p := f.suggest(code.AmbiguousOwner, "it may belong to "+clusterNames(ids), ids...)
 		p.unattributed.Evidence = linkEvidence(links, s)
 		return p
@@ -18,19 +19,19 @@ func (f *instanceFacts) ghost(links []link, s code.Strength) placement {
 	b := links[0]
 	why := ""
 	for _, one := range links {
-		if w := f.missing(one); w != "" && why == "" {
+		if w := f.Missing(one); w != "" && why == "" {
 			b, why = one, w
 		}
 	}
-	instance := f.vm.shown()
+	instance := f.VM.Shown()
 	v := Verdict{
 		Status: code.Ghost, Message: "it belongs to the cluster, but " + f.subject.The() + " has no Machine for it",
-		Name: f.vm.Name, Namespace: b.cluster().Namespace, ControlPlane: b.controlPlane, RoleKnown: b.roleKnown,
-		Instance: &instance, Scope: f.vm.scope, Evidence: linkEvidence(links, s),
-		Warnings: conditions(f.vm, f.words),
+		Name: f.VM.Name, Namespace: b.Cluster().Namespace, ControlPlane: b.ControlPlane, RoleKnown: b.RoleKnown,
+		Instance: &instance, Scope: f.VM.Scope, Evidence: linkEvidence(links, s),
+		Warnings: conditions(f.VM, f.words),
 	}
-	if b.node != nil {
-		v.Node, v.ProviderID = b.node.Name, b.node.ProviderID
+	if b.Node != nil {
+		v.Node, v.ProviderID = b.Node.Name, b.Node.ProviderID
 	}
 	if why != "" {
 		v.Status, v.Reason = code.Unknown, code.MachineNotInBackup
@@ -40,12 +41,12 @@ func (f *instanceFacts) ghost(links []link, s code.Strength) placement {
 	if s != code.Medium {
 		return placement{verdict: &v, link: b}
 	}
-	if doubt := f.doubt(links); doubt != "" {
-		p := f.suggest(code.NameOnly, "it is named as machines of "+clusterNames(clustersOf(links))+" are, and may not be the cluster's: "+doubt, clustersOf(links)...)
+	if doubt := f.Doubt(links); doubt != "" {
+		p := f.suggest(code.NameOnly, "it is named as machines of "+clusterNames(match.ClustersOf(links))+" are, and may not be the cluster's: "+doubt, match.ClustersOf(links)...)
 		p.unattributed.Evidence = v.Evidence
 		return p
 	}
-	if unlisted := f.unlisted(b.cluster()); unlisted != "" {
+	if unlisted := f.Unlisted(b.Cluster()); unlisted != "" {
 		v.Status, v.Reason = code.Unknown, code.NodeListUnread
 		v.Message = "it is named as machines of the cluster are, but a Node may contradict that, and " + unlisted + "; --skip-access-apiserver decides without Nodes"
 	}
@@ -54,32 +55,32 @@ func (f *instanceFacts) ghost(links []link, s code.Strength) placement {
 
 // elsewhere returns the placement of an instance that is tied to clusters, at a place
 // that is not proven to be where their machines are.
-func (f *instanceFacts) elsewhere(links []link) placement {
-	ids := clustersOf(links)
+func (f *instanceFacts) elsewhere(links []match.Link) placement {
+	ids := match.ClustersOf(links)
 	p := f.suggest(code.ScopeIncomplete, "it is named as machines of "+clusterNames(ids)+" are, but no id shows that it is where they are", ids...)
 	p.unattributed.Evidence = linkEvidence(links, code.Weak)
 	return p
 }
 
 // linkEvidence returns what the first of the links rest on, and how many more there are.
-func linkEvidence(links []link, s code.Strength) []report.Evidence {
+func linkEvidence(links []match.Link, s code.Strength) []report.Evidence {
 	var out []report.Evidence
 	for i, b := range links {
 		if i == shownMost {
 			return append(out, report.Evidence{Kind: "tie", Detail: fmt.Sprintf("and %d more such pieces of evidence", len(links)-i), Strength: s})
 		}
 		kind := "tie"
-		if b.node != nil {
+		if b.Node != nil {
 			kind = "node"
 		}
-		out = append(out, report.Evidence{Kind: kind, Detail: b.detail(), Strength: s})
+		out = append(out, report.Evidence{Kind: kind, Detail: b.Detail(), Strength: s})
 	}
 	return out
 }
 
 func (f *instanceFacts) foreignEvidence() []report.Evidence {
-	if len(f.foreign) == 0 {
+	if len(f.Foreign) == 0 {
 		return nil
 	}
-	return []report.Evidence{{Kind: "node", Detail: "Node " + f.foreign[0].Name + " has its provider id", Strength: code.Strong}}
+	return []report.Evidence{{Kind: "node", Detail: "Node " + f.Foreign[0].Name + " has its provider id", Strength: code.Strong}}
 }

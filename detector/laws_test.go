@@ -7,16 +7,17 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/detector/match"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
 // In two worlds of three a few hints and instances are many: what is found is shared then.
 func TestRandomWorldsAgreeWithTheOracle(t *testing.T) {
-	defer func(was int) { many = was }(many)
+	defer func(was int) { match.Many = was }(match.Many)
 	statuses, reasons := map[code.Status]int{}, map[code.Reason]int{}
 	for seed := range uint64(4000) {
-		many = []int{16, 1, 0}[seed%3]
+		match.Many = []int{16, 1, 0}[seed%3]
 		s := randomWorld(seed)
 		r := s.detect()
 		want, excluded, outOfScope := counted(askOracle(&s.snap, s.expected, s.inventory()))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/detector/match"
 	"drift-detector/report/code"
 )
 
@@ -16,18 +17,18 @@ import (
 const memberOfPool = "poolMember"
 
 // poolStateOf says what became of a pool.
-func poolStateOf(p *poolSet, of code.Subject) *PoolState {
+func poolStateOf(p *match.Pool, of code.Subject) *PoolState {
 	s := &PoolState{
-		State: p.state, Then: p.then, Now: p.now, Desired: p.Desired, DesiredNow: p.size, Living: p.living,
+		State: p.State, Then: p.Then, Now: p.Now, Desired: p.Desired, DesiredNow: p.Size, Living: p.Living,
 		ManagedBy: p.ManagedBy, Min: p.Min, Max: p.Max,
 	}
 	switch {
 	case s.State == code.Absent:
 		s.Message = "it was not found: the restored controllers will re-create it, with new machines"
-	case p.denied:
+	case p.Denied:
 		s.Message = fmt.Sprintf("it was not found, but %s", quantity(len(s.Now), "instance says that it is its member", "instances say that they are its members"))
 	case s.State == code.Undecided:
-		s.Message = "whether it exists is not known: " + p.why
+		s.Message = "whether it exists is not known: " + p.Why
 	default:
 		s.Message = s.changes(of)
 	}
@@ -80,10 +81,10 @@ func (s *PoolState) reason() code.Reason {
 // exp/controllers/awsmachinepool_machines.go v2.11.1).
 func (f *machineFacts) leftPool(how string) Verdict {
 	deletes, todo := "its pool replaces members itself, and Cluster API deletes this Machine when it is restored", "; there is nothing to do"
-	if f.expected.LeavesPool != "" {
-		deletes, todo = "its pool replaces members itself; "+f.expected.LeavesPool, ""
+	if f.Machine.LeavesPool != "" {
+		deletes, todo = "its pool replaces members itself; "+f.Machine.LeavesPool, ""
 	}
-	if f.scope.complete && (f.pool == code.Present || f.pool == code.Absent) {
+	if f.Place.Complete && (f.Pool == code.Present || f.Pool == code.Absent) {
 		return stale(code.PoolMember, how+": "+deletes+todo)
 	}
 	return unknown(code.PoolMember, how+"; "+deletes+", if its pool is there, which is not known")
@@ -97,9 +98,9 @@ var droppedRow = machineRow{
 	"member-left-pool",
 	"The instance with the recorded id is no longer a member of the machine's pool.",
 	[]outcome{{code.Unknown, code.LeftPool}},
-	func(f *machineFacts) bool { return f.dropped },
+	func(f *machineFacts) bool { return f.Dropped },
 	func(f *machineFacts) Verdict {
-		says := cmp.Or(f.expected.LeavesPool, "the controller deletes this Machine when it is restored, and terminates the instance with it; to keep the instance, leave Machine and infrastructure machine out of the restore")
-		return f.with(unknown(code.LeftPool, nameOf(f.home[0])+" is its instance, but its pool lists it no more: "+says), f.home[0], code.Strong)
+		says := cmp.Or(f.Machine.LeavesPool, "the controller deletes this Machine when it is restored, and terminates the instance with it; to keep the instance, leave Machine and infrastructure machine out of the restore")
+		return f.with(unknown(code.LeftPool, nameOf(f.AtHome[0])+" is its instance, but its pool lists it no more: "+says), f.AtHome[0], code.Strong)
 	},
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"drift-detector/backup"
+	"drift-detector/detector/match"
 	"drift-detector/infra"
 	"drift-detector/internal/sorting"
 	"drift-detector/report"
@@ -20,14 +21,14 @@ var whenGone = map[code.WhenGone]string{
 }
 
 // resources returns the states of what the clusters' machines depend on, by cluster.
-func resources(ix *index, all []infra.Resource) map[backup.ClusterID][]report.Resource {
+func resources(ix *match.Index, all []infra.Resource) map[backup.ClusterID][]report.Resource {
 	out := map[backup.ClusterID][]report.Resource{}
 	for i := range all {
 		r := &all[i]
 		s := report.Resource{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy, WhenGone: cmp.Or(r.WhenGone, code.FailsReplacement)}
 		var why string
-		s.State, why = ix.presence(r.Cluster, r.Target, r.Keys...)
-		if s.Several = s.State == code.Present && ix.several(r.Cluster, r.Target, r.Keys); s.Several {
+		s.State, why = ix.Presence(r.Cluster, r.Target, r.Keys...)
+		if s.Several = s.State == code.Present && ix.Several(r.Cluster, r.Target, r.Keys); s.Several {
 			s.State = code.Absent
 		}
 		switch s.State {

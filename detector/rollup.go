@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"drift-detector/detector/match"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -33,5 +34,5 @@ func compareVerdicts(a, b *Verdict) int {
 	case b.Instance == nil:
 		return 1
 	}
-	return compareInstances(a.Instance, b.Instance)
+	return match.CompareInstances(a.Instance, b.Instance)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"drift-detector/detector/match"
 	"drift-detector/infra"
 	"drift-detector/report/code"
 )
@@ -51,7 +52,7 @@ func deciding(s *scene, ofMachines bool) string {
 	for i := range t.machines {
 		one := machineRows[i]
 		t.machines[i].Decide = func(f *machineFacts) Verdict {
-			if ofMachines && f.expected.of.Name == subject {
+			if ofMachines && f.Machine.Of.Name == subject {
 				row = one.Name
 			}
 			return one.Decide(f)
@@ -60,7 +61,7 @@ func deciding(s *scene, ofMachines bool) string {
 	for i := range t.instances {
 		one := instanceRows[i]
 		t.instances[i].Decide = func(f *instanceFacts) placement {
-			if !ofMachines && f.vm.Name == subject {
+			if !ofMachines && f.VM.Name == subject {
 				row = one.Name
 			}
 			return one.Decide(f)
@@ -141,18 +142,18 @@ func TestBlindFactNeedsAnUnfoundKey(t *testing.T) {
 	s.vm("dark", ref("r-m")).Unreadable = true
 	s.vm("a", bios("b-m"))
 	s.vm("b", bios("b-m"))
-	ix := newIndex(&s.snap, s.expected, s.inventory(), noon)
-	if f := ix.facts(ix.expected[0]); len(f.blind) != 0 || len(f.home) != 2 {
-		t.Errorf("%d blind and %d at home, want 0 and 2", len(f.blind), len(f.home))
+	ix := match.New(&s.snap, s.expected, s.inventory(), noon)
+	if f := ix.MachineFacts(ix.Machines[0]); len(f.Blind) != 0 || len(f.AtHome) != 2 {
+		t.Errorf("%d blind and %d at home, want 0 and 2", len(f.Blind), len(f.AtHome))
 	}
 }
 
 // The tables must decide on every machine and every instance.
 func TestLastRowsAlwaysApply(t *testing.T) {
-	if !machineRows[len(machineRows)-1].Applies(&machineFacts{factsOfMachine: &factsOfMachine{expected: &expectedMachine{ExpectedMachine: &infra.ExpectedMachine{}}}}) {
+	if !machineRows[len(machineRows)-1].Applies(&machineFacts{MachineFacts: match.MachineFacts{Machine: &match.Machine{ExpectedMachine: &infra.ExpectedMachine{}}}}) {
 		t.Error("the last row for machines has a condition")
 	}
-	if !instanceRows[len(instanceRows)-1].Applies(&instanceFacts{factsOfInstance: &factsOfInstance{vm: &vm{}}}) {
+	if !instanceRows[len(instanceRows)-1].Applies(&instanceFacts{InstanceFacts: match.InstanceFacts{VM: &match.VM{}}}) {
 		t.Error("the last row for instances has a condition")
 	}
 }

@@ -26,8 +26,12 @@ var (
 )
 
 const (
-	plane = "KubeadmControlPlane"
-	vc    = "vc/user" // the target that everything of newScene calls home
+	plane             = "KubeadmControlPlane"
+	machineDeployment = "MachineDeployment"
+	machineSet        = "MachineSet"
+	vc                = "vc/user" // the target that everything of newScene calls home
+
+	clockSkew = 5 * time.Minute // between an infrastructure and the cluster that wrote the backup
 )
 
 func key(kind, value string) infra.Key {

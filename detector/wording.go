@@ -4,19 +4,14 @@ import (
 	"cmp"
 	"fmt"
 
+	"drift-detector/detector/match"
 	"drift-detector/infra"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
 
-// label returns what people call a kind of key of the machine's provider.
-func (f *machineFacts) label(kind infra.KeyKind) string {
-	name := kind.String()
-	return cmp.Or(f.words[name], name)
-}
-
 // conditions returns what an instance brings along, with what it means.
-func conditions(v *vm, words map[string]string) (all []report.Warning) {
+func conditions(v *match.VM, words map[string]string) (all []report.Warning) {
 	for _, w := range v.Warnings {
 		message := cmp.Or(words[string(w)], string(w))
 		if w == code.PoweredOff {
@@ -28,7 +23,7 @@ func conditions(v *vm, words map[string]string) (all []report.Warning) {
 }
 
 // nameOf returns what a person finds an instance by.
-func nameOf(v *vm) string {
+func nameOf(v *match.VM) string {
 	return cmp.Or(v.Path, v.Name, v.ID, v.Ref, v.Identity, "an instance without a name")
 }
 

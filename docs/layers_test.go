@@ -77,7 +77,8 @@ var layers = []layer{
 		ownSDK:  true,
 	},
 	{name: "provider list", has: at("infra/all"), layers: []string{"infra", "provider", "listing"}},
-	{name: "detector", has: at("detector"), layers: []string{"codes", "document", "terminal", "backup", "infra"}},
+	{name: "matching", has: at("detector/match"), layers: []string{"codes", "document", "terminal", "backup", "infra"}}, // who is whose; it knows no verdict
+	{name: "detector", has: at("detector"), layers: []string{"codes", "document", "backup", "infra", "matching"}},
 	{name: "forecast", has: at("detector/rehearsal"), layers: []string{"codes", "document", "terminal", "backup", "infra", "detector"}, foreign: append([]string{"k8s.io/api"}, apiTypes...)},
 	{
 		name: "releases", has: at("detector/releases"), layers: []string{"backup"},
@@ -331,6 +332,10 @@ func TestLayersRefuse(t *testing.T) {
 		{"detector", own + "report/text", "may not import formats"},
 		{"detector", own + "report/build", "may not import report"},
 		{"detector", own + "infra/aws", "may not import provider"},
+		{"detector/match", own + "detector", "may not import detector"},
+		{"detector/match", own + "infra/aws", "may not import provider"},
+		{"report/build", own + "detector/match", "may not import matching"},
+		{"detector/rehearsal", own + "detector/match", "may not import matching"},
 		{"detector/rehearsal", "k8s.io/client-go/kubernetes", "may not import it"},
 		{"detector/releases", own + "infra", "may not import infra"},
 		{"detector/releases", own + "detector", "may not import detector"},

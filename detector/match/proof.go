@@ -1,8 +1,7 @@
-package detector
+package match
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"drift-detector/backup"
@@ -15,26 +14,8 @@ import (
 // contradict. A stand-by site has machines of the same names, and one of them may
 // have kept its id.
 
-// server is all that is listed at one address.
-type server struct{ provider, endpoint, location string }
-
-func serverOf(l *infra.Listing) server { return server{l.Provider, l.Endpoint, l.Location} }
-
-// idCount is how many recorded ids are seen at a server, and, where they may be those
-// of copies, how many machines that are not seen there have their name on another id.
-type idCount struct{ seen, contradicted int }
-
-// isContradicted reports whether names say that the server is another one than
-// recorded ids do.
-func (n idCount) isContradicted() bool { return n.contradicted > n.seen }
-
-func (n idCount) hint(of code.Subject) string {
-	return fmt.Sprintf("of the recorded machines %d are seen there by id and %d by a name that has another id: check that the address (--endpoint) leads to the server that %s names and not to a failover site; "+
-		"if it does, and the machines were restored under new ids, compare them with their Nodes", n.seen, n.contradicted, of.The())
-}
-
 // countIDs counts per server. The result is by listing: those of one server have one count.
-func (ix *index) countIDs(proofs []infra.VisibilityProof) []*idCount {
+func (ix *Index) countIDs(proofs []infra.VisibilityProof) []*idCount {
 	copied := map[string]bool{}
 	for i := range proofs {
 		copied[proofs[i].Target] = copied[proofs[i].Target] || proofs[i].Copied
@@ -62,17 +43,17 @@ func (ix *index) countIDs(proofs []infra.VisibilityProof) []*idCount {
 			servers[target] = append(servers[target], covering{n, own})
 		}
 	}
-	for _, c := range ix.expected {
+	for _, c := range ix.Machines {
 		if c.Provider == "" || c.Strong.IsZero() {
 			continue
 		}
 		for _, at := range servers[c.Home.Target] {
-			here := func(v *vm) bool { return alive(v) && v.seenIn(at.listings) }
+			here := func(v *VM) bool { return alive(v) && v.seenIn(at.listings) }
 			switch n := at.count; {
 			case slices.ContainsFunc(c.byID, here):
 				n.seen++
-			case copied[c.Home.Target] && ix.unclaimed.has(func(v *vm) bool {
-				return here(v) && (v.Unreadable || v.hasOther(c.Strong))
+			case copied[c.Home.Target] && ix.unclaimed.has(func(v *VM) bool {
+				return here(v) && (v.Unreadable || v.HasOther(c.Strong))
 			}, c.Names...):
 				n.contradicted++
 			}
@@ -82,7 +63,7 @@ func (ix *index) countIDs(proofs []infra.VisibilityProof) []*idCount {
 }
 
 // contradicted returns the fault of a place on a server that names contradict, or nil.
-func (ix *index) contradicted(at clusterScope, listings []int32) *infra.Fault {
+func (ix *Index) contradicted(at clusterScope, listings []int32) *infra.Fault {
 	for _, i := range listings {
 		if n := ix.ids[i]; n.isContradicted() {
 			return &infra.Fault{
@@ -96,10 +77,10 @@ func (ix *index) contradicted(at clusterScope, listings []int32) *infra.Fault {
 }
 
 // holds reports whether a proof holds for the listings of a place.
-func (ix *index) holds(p *infra.VisibilityProof, listings []int32) bool {
+func (ix *Index) holds(p *infra.VisibilityProof, listings []int32) bool {
 	probe := func(k infra.Key) bool { return ix.scopes.shows(listings, k) }
 	seen := func(k infra.Key) bool {
-		return ix.byKey.has(func(v *vm) bool { return v.seenIn(listings) }, k)
+		return ix.byKey.has(func(v *VM) bool { return v.seenIn(listings) }, k)
 	}
 	switch {
 	case p.Stated != "":
@@ -109,15 +90,15 @@ func (ix *index) holds(p *infra.VisibilityProof, listings []int32) bool {
 	case slices.ContainsFunc(p.Any, func(k infra.Key) bool { return probe(k) || seen(k) }):
 		return true
 	}
-	return p.Nodes && slices.ContainsFunc(ix.nodesAt[p.Target], func(n *node) bool {
-		return n.agrees() && slices.ContainsFunc(n.Keys, seen)
+	return p.Nodes && slices.ContainsFunc(ix.nodesAt[p.Target], func(n *Node) bool {
+		return n.Agrees() && slices.ContainsFunc(n.Keys, seen)
 	})
 }
 
 // indexProofs finds what proves a place for whatever is there: the proofs of whole
 // targets, and the Nodes of the clusters that such a proof trusts.
-func (ix *index) indexProofs(all []infra.VisibilityProof) {
-	ix.proofs, ix.nodesAt = map[backup.ClusterID][]*infra.VisibilityProof{}, map[string][]*node{}
+func (ix *Index) indexProofs(all []infra.VisibilityProof) {
+	ix.proofs, ix.nodesAt = map[backup.ClusterID][]*infra.VisibilityProof{}, map[string][]*Node{}
 	for i := range all {
 		p := &all[i]
 		if p.Folder == "" {
@@ -130,14 +111,14 @@ func (ix *index) indexProofs(all []infra.VisibilityProof) {
 }
 
 // isPartial reports whether any of the listings did not come to its end.
-func (ix *index) isPartial(listings []int32) bool {
+func (ix *Index) isPartial(listings []int32) bool {
 	return slices.ContainsFunc(listings, func(i int32) bool { return ix.scopes.listings[i].State != code.ScopeComplete })
 }
 
 // provenFor reports whether ids show that an instance is where the machines of a
 // cluster are. That no names contradict ids which may be those of copies is concluded
 // from complete listings only.
-func (ix *index) provenFor(id backup.ClusterID, v *vm) bool {
+func (ix *Index) provenFor(id backup.ClusterID, v *VM) bool {
 	holds, all := false, false
 	for _, p := range ix.proofs[id] {
 		if listings := ix.scopes.byTarget[p.Target]; v.seenIn(listings) {

@@ -1,8 +1,7 @@
-package detector
+package match
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -13,11 +12,11 @@ import (
 	"drift-detector/report/code"
 )
 
-// scopesOf returns the state of every scope of the clusters that are shown, in order, all where only is
+// Scopes returns the state of every scope of the clusters that are shown, in order, all where only is
 // nil, and whether one of them shows an instance.
-func (ix *index) scopesOf(only func(backup.ClusterID) bool) (shown []report.Scope, shows func(*vm) bool) {
+func (ix *Index) Scopes(only func(backup.ClusterID) bool) (shown []report.Scope, shows func(*VM) bool) {
 	if only == nil {
-		return ix.scopes.results(func(backup.ClusterID) bool { return true }, func(int32) bool { return true }), func(*vm) bool { return true }
+		return ix.scopes.results(func(backup.ClusterID) bool { return true }, func(int32) bool { return true }), func(*VM) bool { return true }
 	}
 	needed := map[int32]bool{}
 	for at, h := range ix.scopes.homes {
@@ -26,7 +25,7 @@ func (ix *index) scopesOf(only func(backup.ClusterID) bool) (shown []report.Scop
 		}
 	}
 	is := func(i int32) bool { return needed[i] }
-	return ix.scopes.results(only, is), func(v *vm) bool { return slices.ContainsFunc(v.seen, is) }
+	return ix.scopes.results(only, is), func(v *VM) bool { return slices.ContainsFunc(v.seen, is) }
 }
 
 // results returns the state of every shown scope, in order. A listing that is the unproven
@@ -40,23 +39,23 @@ func (s *scopes) results(shows func(backup.ClusterID) bool, shown func(int32) bo
 		if !shows(at.cluster) {
 			continue
 		}
-		if !h.complete || h.unasked != nil {
+		if !h.Complete || h.unasked != nil {
 			for _, i := range h.listings {
 				of[i] = append(of[i], name)
 			}
 		}
 		switch {
 		case !h.decides:
-		case h.complete && h.unasked != nil:
+		case h.Complete && h.unasked != nil:
 			for _, i := range h.listings {
 				unproven[i] = append(unproven[i], unprovenScope{at.cluster, h.unasked})
 			}
-		case h.complete:
+		case h.Complete:
 		case len(h.listings) == 0:
 			missing[at.target] = append(missing[at.target], name)
-		case h.fault.Reason == code.VisibilityUnproven, h.fault.Reason == code.ListedBeforeBackup:
+		case h.Fault.Reason == code.VisibilityUnproven, h.Fault.Reason == code.ListedBeforeBackup:
 			for _, i := range h.listings {
-				unproven[i] = append(unproven[i], unprovenScope{at.cluster, h.fault})
+				unproven[i] = append(unproven[i], unprovenScope{at.cluster, h.Fault})
 			}
 		}
 	}
@@ -122,10 +121,6 @@ func (u unprovenHomes) fault(endpoint string) *infra.Fault {
 	return &infra.Fault{Reason: code.VisibilityUnproven, Message: unprovenMessage(endpoint, eachOnce(names)), Hint: worst.Hint}
 }
 
-func unprovenMessage(endpoint string, clusters []string) string {
-	return fmt.Sprintf("%s was listed, but nothing shows that it is where the machines of %s are", endpoint, strings.Join(clusters, ", "))
-}
-
 func compareScopes(a, b report.Scope) int {
 	c := cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.Location, b.Location),
 		cmp.Compare(a.Account, b.Account), cmp.Compare(a.State, b.State), cmp.Compare(a.Instances, b.Instances))
@@ -133,4 +128,14 @@ func compareScopes(a, b report.Scope) int {
 		return c
 	}
 	return compareFaults(a.Error, b.Error)
+}
+
+// worst returns the fault that a scope shows for all of its unproven homes.
+func (u unprovenHomes) worst() *infra.Fault {
+	order := func(f *infra.Fault) int {
+		return slices.Index([]code.Reason{code.ListedBeforeBackup, code.VisibilityUnproven, code.NotAsked}, f.Reason)
+	}
+	return slices.MinFunc(u, func(a, b unprovenScope) int {
+		return cmp.Or(cmp.Compare(order(a.fault), order(b.fault)), CompareClusters(a.cluster, b.cluster), compareFaults(a.fault, b.fault), cmp.Compare(a.fault.Hint, b.fault.Hint))
+	}).fault
 }

@@ -1,4 +1,4 @@
-package detector
+package match
 
 import (
 	"cmp"
@@ -12,15 +12,8 @@ import (
 	"drift-detector/report/code"
 )
 
-// Kinds of Cluster API that own machines beside control planes.
-const (
-	machineDeployment = "MachineDeployment"
-	machineSet        = "MachineSet"
-	machinePool       = "MachinePool"
-)
-
-// owners answers whether all machines of an owner are in the backup.
-type owners struct {
+// Owners answers whether all machines of an owner are in the backup.
+type Owners struct {
 	subject code.Subject
 	planes  backup.ControlPlanes
 	byID    map[infra.OwnerID]*owner
@@ -30,17 +23,8 @@ type owners struct {
 	managed map[string]bool
 }
 
-// owner is what makes machines, or what a machine names as that.
-type owner struct {
-	infra.OwnerID
-	group   *backup.Group // nil for a control plane, and for what the backup lacks
-	count   int64         // machines in the backup
-	orphans orphanCount
-	pooled  bool // a MachinePool whose members are compared as a set: it needs no Machines
-}
-
-func newOwners(s *backup.Snapshot, expected []*expectedMachine, c *infra.Expected) *owners {
-	o := &owners{
+func newOwners(s *backup.Snapshot, expected []*Machine, c *infra.Expected) *Owners {
+	o := &Owners{
 		subject: s.Subject(),
 		planes:  s.ControlPlanesByCluster(), byID: make(map[infra.OwnerID]*owner, len(s.Groups)+len(s.ControlPlanes)),
 		inCluster: make(map[backup.ClusterID][]*backup.Group, len(s.Clusters)), managed: c.ManagedPlanes,
@@ -69,7 +53,7 @@ func newOwners(s *backup.Snapshot, expected []*expectedMachine, c *infra.Expecte
 }
 
 // of returns the owner of that id, which nothing may be known of.
-func (o *owners) of(id infra.OwnerID) *owner {
+func (o *Owners) of(id infra.OwnerID) *owner {
 	one := o.byID[id]
 	if one == nil {
 		one = &owner{OwnerID: id}
@@ -79,7 +63,7 @@ func (o *owners) of(id infra.OwnerID) *owner {
 }
 
 // group returns the object of a group, or nil.
-func (o *owners) group(id infra.OwnerID) *backup.Group {
+func (o *Owners) group(id infra.OwnerID) *backup.Group {
 	if one := o.byID[id]; one != nil {
 		return one.group
 	}
@@ -88,7 +72,7 @@ func (o *owners) group(id infra.OwnerID) *backup.Group {
 
 // tally counts each machine for each of its owners: its MachineSet and the
 // MachineDeployment above, or its control plane, or its pool.
-func (o *owners) tally(all []*expectedMachine) {
+func (o *Owners) tally(all []*Machine) {
 	var last lineage // most machines have that of the one before
 	var chain []*owner
 	for i, c := range all {
@@ -96,7 +80,7 @@ func (o *owners) tally(all []*expectedMachine) {
 			last, chain = of, o.chain(of)
 		}
 		c.owners = chain
-		if c.machine != nil {
+		if c.Recorded != nil {
 			for _, one := range chain {
 				one.count++
 			}
@@ -104,20 +88,16 @@ func (o *owners) tally(all []*expectedMachine) {
 	}
 }
 
-// orphanCount is how many orphans of an owner record an id, and of how many of those
-// the instance was found.
-type orphanCount struct{ recorded, found int64 }
-
 // countOrphans counts the orphans that may be among their owner's replicas, once all
 // expected machines are decided. One without a recorded id never was one.
-func (o *owners) countOrphans(all []*expectedMachine) {
+func (o *Owners) countOrphans(all []*Machine) {
 	for _, c := range all {
-		if c.machine != nil || c.Strong.IsZero() {
+		if c.Recorded != nil || c.Strong.IsZero() {
 			continue
 		}
 		for _, one := range c.owners {
 			one.orphans.recorded++
-			if c.matched != nil {
+			if c.Matched != nil {
 				one.orphans.found++
 			}
 		}
@@ -125,7 +105,7 @@ func (o *owners) countOrphans(all []*expectedMachine) {
 }
 
 // chain lists owners, the nearest first.
-func (o *owners) chain(l lineage) []*owner {
+func (o *Owners) chain(l lineage) []*owner {
 	of := func(kind, name string) *owner { return o.of(infra.OwnerID{Cluster: l.cluster, Kind: kind, Name: name}) }
 	switch {
 	case l.plane:
@@ -158,17 +138,9 @@ type lineage struct {
 	plane                 bool
 }
 
-// isPlane reports whether an expected machine is of a control plane.
-func (c *expectedMachine) isPlane() bool {
-	if c.machine == nil {
-		return c.Orphan.ControlPlane
-	}
-	return c.machine.ControlPlane
-}
-
-func lineageOf(c *expectedMachine) lineage {
-	l := lineage{cluster: c.of.Cluster, plane: c.isPlane()}
-	if m := c.machine; m != nil {
+func lineageOf(c *Machine) lineage {
+	l := lineage{cluster: c.Of.Cluster, plane: c.isPlane()}
+	if m := c.Recorded; m != nil {
 		l.owner, l.set, l.deployment, l.pool = m.Owner, m.Set, m.Deployment, m.Pool
 	} else {
 		l.owner = backup.Owner{Kind: c.Orphan.Owner.Kind, Name: c.Orphan.Owner.Name}
@@ -187,7 +159,7 @@ func lineageOf(c *expectedMachine) lineage {
 
 // planeOf returns the control plane that a control-plane machine belongs to: one of
 // its cluster, or what its owner names.
-func (o *owners) planeOf(cluster backup.ClusterID, owner backup.Owner) infra.OwnerID {
+func (o *Owners) planeOf(cluster backup.ClusterID, owner backup.Owner) infra.OwnerID {
 	if p := o.planes.Named(cluster, owner.Kind, owner.Name); p != nil {
 		return ownerOfPlane(p)
 	}
@@ -195,11 +167,11 @@ func (o *owners) planeOf(cluster backup.ClusterID, owner backup.Owner) infra.Own
 }
 
 // known reports whether an owner itself is in the backup.
-func (o *owners) known(id infra.OwnerID) bool {
+func (o *Owners) known(id infra.OwnerID) bool {
 	return o.group(id) != nil || o.plane(id) != nil
 }
 
-func (o *owners) plane(id infra.OwnerID) *backup.ControlPlane {
+func (o *Owners) plane(id infra.OwnerID) *backup.ControlPlane {
 	for _, p := range o.planes[id.Cluster] {
 		if p.Kind == id.Kind && p.Name == id.Name {
 			return p
@@ -212,7 +184,7 @@ func (o *owners) plane(id infra.OwnerID) *backup.ControlPlane {
 // is in the backup; of a MachineSet made by a rollout after the backup, its
 // MachineDeployment; else none but the cluster, of which it says nothing that all
 // the owners which the backup holds are whole.
-func (o *owners) resolve(id infra.OwnerID) infra.OwnerID {
+func (o *Owners) resolve(id infra.OwnerID) infra.OwnerID {
 	if o.known(id) {
 		return id
 	}
@@ -228,7 +200,7 @@ func (o *owners) resolve(id infra.OwnerID) infra.OwnerID {
 
 // deploymentOf returns the name of the MachineDeployment of the backup that an
 // unknown MachineSet is named after, or "".
-func (o *owners) deploymentOf(cluster backup.ClusterID, set string) string {
+func (o *Owners) deploymentOf(cluster backup.ClusterID, set string) string {
 	name := naming.Deployment(set)
 	if o.group(infra.OwnerID{Cluster: cluster, Kind: machineDeployment, Name: name}) == nil {
 		return ""
@@ -238,12 +210,12 @@ func (o *owners) deploymentOf(cluster backup.ClusterID, set string) string {
 
 // missing returns why not all machines of an owner are known to be in the backup, or
 // empty when they are. The owner is a resolved one.
-func (o *owners) missing(id infra.OwnerID) string {
+func (o *Owners) missing(id infra.OwnerID) string {
 	if id.Kind == "" {
 		return o.subject.The() + " does not say which owner created it, and one that it lacks may have"
 	}
 	if p := o.plane(id); p != nil {
-		if o.machineless(p.Kind) {
+		if o.Machineless(p.Kind) {
 			return ""
 		}
 		return o.compare(id, p.Replicas, p.Desired)
@@ -258,7 +230,7 @@ func (o *owners) missing(id infra.OwnerID) string {
 // compare holds the machines in the backup against what the owner's status counted.
 // An orphan may have been one of those or not (the third law): the owner is complete
 // when machines <= replicas <= machines + orphans whose own instance was found.
-func (o *owners) compare(id infra.OwnerID, replicas, desired backup.Number) string {
+func (o *Owners) compare(id infra.OwnerID, replicas, desired backup.Number) string {
 	one := o.of(id)
 	want, ok := expected(replicas, desired)
 	switch have := one.count; {
@@ -299,18 +271,18 @@ var managedPlanes = map[string]bool{
 	"AzureManagedControlPlane": true, "AzureASOManagedControlPlane": true, "GCPManagedControlPlane": true, "OCIManagedControlPlane": true,
 }
 
-// machineless reports whether control planes of a kind have no machines by design.
-func (o *owners) machineless(kind string) bool {
+// Machineless reports whether control planes of a kind have no machines by design.
+func (o *Owners) Machineless(kind string) bool {
 	return o.managed[kind] || managedPlanes[kind] || hostedPlanes[kind]
 }
 
-// hosted reports whether a control plane of a kind runs as pods inside the management cluster.
-func (o *owners) hosted(kind string) bool { return hostedPlanes[kind] }
+// Hosted reports whether a control plane of a kind runs as pods inside the management cluster.
+func (o *Owners) Hosted(kind string) bool { return hostedPlanes[kind] }
 
-// shownBy returns the group that shows an owner's machines: its MachineDeployment
+// ShownBy returns the group that shows an owner's machines: its MachineDeployment
 // when there is one, else the MachineSet or pool itself; without either, a
 // group without a name.
-func (o *owners) shownBy(id infra.OwnerID) infra.OwnerID {
+func (o *Owners) ShownBy(id infra.OwnerID) infra.OwnerID {
 	switch id.Kind {
 	case machineSet:
 		if g := o.group(id); g != nil && g.Deployment != "" {
@@ -324,12 +296,12 @@ func (o *owners) shownBy(id infra.OwnerID) infra.OwnerID {
 	}
 }
 
-// groupShownBy returns what shownBy does, of a group of the backup.
-func (o *owners) groupShownBy(g *backup.Group) infra.OwnerID {
+// GroupShownBy returns what ShownBy does, of a group of the backup.
+func (o *Owners) GroupShownBy(g *backup.Group) infra.OwnerID {
 	if g.Kind == machineSet && g.Deployment != "" {
 		return deploymentAbove(g)
 	}
-	return o.shownBy(ownerOfGroup(g))
+	return o.ShownBy(ownerOfGroup(g))
 }
 
 // deploymentAbove returns the MachineDeployment of a MachineSet that has one.
@@ -337,14 +309,14 @@ func deploymentAbove(g *backup.Group) infra.OwnerID {
 	return infra.OwnerID{Cluster: g.Cluster, Kind: machineDeployment, Name: g.Deployment}
 }
 
-// lacking returns the control planes and groups of a cluster, as they are shown, that had more
+// Lacking returns the control planes and groups of a cluster, as they are shown, that had more
 // machines than the backup holds. Pools usually have no Machines, so only those count that have some.
-func (o *owners) lacking(id backup.ClusterID) map[infra.OwnerID]bool {
+func (o *Owners) Lacking(id backup.ClusterID) map[infra.OwnerID]bool {
 	out := map[infra.OwnerID]bool{}
 	lacks := func(id infra.OwnerID, replicas backup.Number) bool {
 		one := o.of(id)
 		have := one.count + one.orphans.recorded
-		return replicas.Known && have < replicas.N && (id.Kind != machinePool || have > 0) && !o.machineless(id.Kind)
+		return replicas.Known && have < replicas.N && (id.Kind != machinePool || have > 0) && !o.Machineless(id.Kind)
 	}
 	for _, p := range o.planes[id] {
 		if lacks(ownerOfPlane(p), p.Replicas) {
@@ -353,16 +325,8 @@ func (o *owners) lacking(id backup.ClusterID) map[infra.OwnerID]bool {
 	}
 	for _, g := range o.inCluster[id] {
 		if lacks(ownerOfGroup(g), g.Replicas) {
-			out[o.groupShownBy(g)] = true
+			out[o.GroupShownBy(g)] = true
 		}
 	}
 	return out
-}
-
-// group returns the group that a machine's owners are shown by, a nameless one without any.
-func (c *expectedMachine) group() infra.OwnerID {
-	if n := len(c.owners); n > 0 { // the last is the MachineDeployment when there is one
-		return c.owners[n-1].OwnerID
-	}
-	return infra.OwnerID{Cluster: c.of.Cluster}
 }

@@ -1,8 +1,7 @@
-package detector
+package match
 
 import (
 	"cmp"
-	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -18,22 +17,13 @@ const heartbeatAge = 10 * time.Minute
 
 // nodes are the Nodes of all workload clusters that could be asked.
 type nodes struct {
-	byKey  map[infra.Key][]*node
+	byKey  map[infra.Key][]*Node
 	kinds  []infra.KeyKind              // of the keys in byKey
-	of     map[backup.ClusterID][]*node // that name a machine, in the order of those
-	byName map[nodeName][]*node         // of those that name none
+	of     map[backup.ClusterID][]*Node // that name a machine, in the order of those
+	byName map[nodeName][]*Node         // of those that name none
 	lists  map[backup.ClusterID]report.Nodes
 	// foreign are the lists whose Nodes name another cluster, that is, and none their own.
 	foreign map[backup.ClusterID]string
-}
-
-type node struct {
-	*infra.Node
-	fresh bool // its kubelet reports, with a heartbeat that is neither old nor from the future
-	// mute says that the answer lacks what would tell whether it is alive: its condition, or
-	// its heartbeat where other Nodes of the list have one. Where none has, Nodes show that
-	// they are there, and nothing about their life.
-	mute bool
 }
 
 // nodeName is a Node by its cluster and name.
@@ -48,11 +38,11 @@ func indexNodes(listings []infra.Listing, now time.Time) nodes {
 		count += len(listings[i].Nodes)
 	}
 	n := nodes{
-		byKey: make(map[infra.Key][]*node, count), byName: map[nodeName][]*node{},
-		of: make(map[backup.ClusterID][]*node, len(listings)), lists: make(map[backup.ClusterID]report.Nodes, len(listings)),
+		byKey: make(map[infra.Key][]*Node, count), byName: map[nodeName][]*Node{},
+		of: make(map[backup.ClusterID][]*Node, len(listings)), lists: make(map[backup.ClusterID]report.Nodes, len(listings)),
 		foreign: map[backup.ClusterID]string{},
 	}
-	all := make([]node, 0, count)
+	all := make([]Node, 0, count)
 	for i := range listings {
 		l := &listings[i]
 		if isNodeList(l) {
@@ -72,7 +62,7 @@ func indexNodes(listings []infra.Listing, now time.Time) nodes {
 		slices.SortFunc(all, compareNodes)
 	}
 	for _, all := range n.of {
-		slices.SortFunc(all, func(a, b *node) int {
+		slices.SortFunc(all, func(a, b *Node) int {
 			if c := a.compareMachine(b.ClusterNamespace, b.Machine); c != 0 {
 				return c
 			}
@@ -111,12 +101,12 @@ func (n *nodes) note(l *infra.Listing) {
 }
 
 // nodeAt returns a Node that was listed at a time, in a list in which some Node says when it reported.
-func nodeAt(one *infra.Node, at time.Time, dated bool) node {
+func nodeAt(one *infra.Node, at time.Time, dated bool) Node {
 	age, reports := at.Sub(one.Heartbeat), one.Ready || one.Unready
-	return node{one, reports && age < heartbeatAge && age >= -heartbeatAge, one.NoReady || reports && dated && one.Heartbeat.IsZero()}
+	return Node{one, reports && age < heartbeatAge && age >= -heartbeatAge, one.NoReady || reports && dated && one.Heartbeat.IsZero()}
 }
 
-func (n *nodes) add(one *node) {
+func (n *nodes) add(one *Node) {
 	for _, k := range one.Keys {
 		n.byKey[k] = append(n.byKey[k], one)
 		if !slices.Contains(n.kinds, k.Kind) {
@@ -132,64 +122,36 @@ func (n *nodes) add(one *node) {
 }
 
 // join gives each expected machine the Nodes that name it.
-func (n *nodes) join(expected []*expectedMachine) {
-	var of []*node
+func (n *nodes) join(expected []*Machine) {
+	var of []*Node
 	for i, c := range expected {
-		if i == 0 || c.of.Cluster != expected[i-1].of.Cluster {
-			of = n.of[c.of.Cluster]
+		if i == 0 || c.Of.Cluster != expected[i-1].Of.Cluster {
+			of = n.of[c.Of.Cluster]
 		}
-		from, _ := slices.BinarySearchFunc(of, c, func(one *node, c *expectedMachine) int { return one.compareMachine(c.of.Namespace, c.of.Name) })
+		from, _ := slices.BinarySearchFunc(of, c, func(one *Node, c *Machine) int { return one.compareMachine(c.Of.Namespace, c.Of.Name) })
 		to := from
-		for to < len(of) && of[to].compareMachine(c.of.Namespace, c.of.Name) == 0 {
+		for to < len(of) && of[to].compareMachine(c.Of.Namespace, c.Of.Name) == 0 {
 			to++
 		}
 		c.nodes = of[from:to]
 	}
 }
 
-// compareMachine compares the machine that a Node names.
-func (n *node) compareMachine(namespace, name string) int {
-	return cmp.Or(cmp.Compare(n.ClusterNamespace, namespace), cmp.Compare(n.Machine, name))
-}
-
-func compareNodes(a, b *node) int {
-	return cmp.Or(compareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ProviderID, b.ProviderID),
-		cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.ClusterName, b.ClusterName), cmp.Compare(a.ClusterNamespace, b.ClusterNamespace),
-		cmp.Compare(a.OwnerKind, b.OwnerKind), cmp.Compare(a.OwnerName, b.OwnerName), a.Heartbeat.Compare(b.Heartbeat), compareBool(a.NoReady, b.NoReady),
-		compareBool(a.Ready, b.Ready), compareBool(a.Unready, b.Unready), compareBool(a.ControlPlane, b.ControlPlane),
-		cmp.Compare(a.Conditions, b.Conditions))
-}
-
-// nodeFacts adds what the Nodes say that are the machine, of each the first that says it.
-func (ix *index) nodeFacts(c *expectedMachine, f *factsOfMachine) {
-	for one := range ix.nodes.ofMachine(c) {
-		if one.fresh {
-			f.node = cmp.Or(f.node, one.Node)
-		}
-		if one.mute && f.unclear == "" {
-			f.unclear = fmt.Sprintf("the Node list of cluster %s/%s does not say whether Node %s is ready, or since when", c.of.Cluster.Namespace, c.of.Cluster.Name, one.Name)
-		}
-		if (one.Ready || one.Unready) && one.Heartbeat.IsZero() && !one.mute {
-			f.undated = cmp.Or(f.undated, one.Name)
-		}
-	}
-}
-
 // ofMachine returns the Nodes of the machine's own cluster that are the machine: by
 // the strong key, by their annotations, or by the name that the machine's Node had when
 // the backup was written, whatever its id is now.
-func (n *nodes) ofMachine(c *expectedMachine) iter.Seq[*node] {
-	return func(yield func(*node) bool) {
-		lists := [3][]*node{1: c.nodes}
+func (n *nodes) ofMachine(c *Machine) iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		lists := [3][]*Node{1: c.nodes}
 		if !c.Strong.IsZero() {
 			lists[0] = n.byKey[c.Strong]
 		}
-		if c.machine != nil && c.machine.Node != "" && len(n.byName) > 0 {
-			lists[2] = n.byName[nodeName{c.of.Cluster, c.machine.Node}]
+		if c.Recorded != nil && c.Recorded.Node != "" && len(n.byName) > 0 {
+			lists[2] = n.byName[nodeName{c.Of.Cluster, c.Recorded.Node}]
 		}
 		for _, all := range lists {
 			for _, one := range all {
-				if one.Cluster == c.of.Cluster && !yield(one) {
+				if one.Cluster == c.Of.Cluster && !yield(one) {
 					return
 				}
 			}
@@ -198,11 +160,11 @@ func (n *nodes) ofMachine(c *expectedMachine) iter.Seq[*node] {
 }
 
 // on lists the Nodes that run on an instance, by any of its keys.
-func (n *nodes) on(v *vm) []*node {
+func (n *nodes) on(v *VM) []*Node {
 	if len(n.byKey) == 0 {
 		return nil
 	}
-	var out []*node
+	var out []*Node
 	for _, k := range v.Keys {
 		if slices.Contains(n.kinds, k.Kind) {
 			out = append(out, n.byKey[k]...)
@@ -215,8 +177,36 @@ func (n *nodes) on(v *vm) []*node {
 	return out
 }
 
-// agrees reports whether Cluster API's annotations are there and name the cluster that
-// the Node is a member of.
-func (n *node) agrees() bool {
-	return n.Machine != "" && n.ClusterName == n.Cluster.Name && n.ClusterNamespace == n.Cluster.Namespace
+// askedLists holds which clusters' API servers are expected to answer.
+type askedLists struct {
+	planes map[backup.ClusterID][]*Machine // control-plane machines
+	joined map[backup.ClusterID]bool       // a machine had joined when the backup was written, or its status does not say that it had not; known for clusters with machines
+	silent map[backup.ClusterID]bool       // answers so far
+	ghosts map[backup.ClusterID]bool       // clusters of which a control-plane instance without a machine runs; nil: not looked yet
 }
+
+func newAskedLists(all []*Machine) askedLists {
+	n := askedLists{map[backup.ClusterID][]*Machine{}, map[backup.ClusterID]bool{}, map[backup.ClusterID]bool{}, nil}
+	for from, to := 0, 0; from < len(all); from = to {
+		id := all[from].Of.Cluster
+		var planes []*Machine
+		machines, joined := false, false
+		for to = from; to < len(all) && all[to].Of.Cluster == id; to++ {
+			c := all[to]
+			if c.isPlane() {
+				planes = append(planes, c)
+			}
+			if m := c.Recorded; m != nil {
+				machines, joined = true, joined || m.Node != "" || !beforeJoining[m.Phase]
+			}
+		}
+		if n.planes[id] = planes; machines {
+			n.joined[id] = joined
+		}
+	}
+	return n
+}
+
+// beforeJoining are the phases of Machines that have no Node yet (Cluster API
+// api/core/v1beta2/machine_phase_types.go v1.14.2).
+var beforeJoining = map[string]bool{"Pending": true, "Provisioning": true, "Provisioned": true}

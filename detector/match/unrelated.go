@@ -1,4 +1,4 @@
-package detector
+package match
 
 import (
 	"hash/maphash"
@@ -10,7 +10,7 @@ import (
 
 // addRelated returns the listings with those of their Unrelated moved to the instances
 // that an expected machine, another instance or a Node is related to: they are decided together.
-// The others are decided one by one, see unmatched.
+// The others are decided one by one, see Unmatched.
 func addRelated(listings []infra.Listing, expected *infra.Expected, nodes *nodes) []infra.Listing {
 	if !slices.ContainsFunc(listings, func(l infra.Listing) bool { return l.Unrelated.Len() > 0 }) {
 		return listings
@@ -84,10 +84,10 @@ func (r *related) findTwice(listings []infra.Listing) {
 	}
 }
 
-// unmatched yields the instances that are no machine's, in order, and then those that nothing is
+// Unmatched yields the instances that are no machine's, in order, and then those that nothing is
 // related to, of which none is kept.
-func (ix *index) unmatched() iter.Seq[*vm] {
-	return func(yield func(*vm) bool) {
+func (ix *Index) Unmatched() iter.Seq[*VM] {
+	return func(yield func(*VM) bool) {
 		for i := range ix.vms {
 			if v := &ix.vms[i]; v.matchedBy == nil && !yield(v) {
 				return
@@ -96,8 +96,8 @@ func (ix *index) unmatched() iter.Seq[*vm] {
 		for i := range ix.scopes.listings {
 			l := &ix.scopes.listings[i]
 			for one := range l.Unrelated.All() {
-				v := &vm{Instance: &one, provider: l.Provider, seen: []int32{int32(i)}}
-				v.scope = ix.seenAt(v, "")
+				v := &VM{Instance: &one, Provider: l.Provider, seen: []int32{int32(i)}}
+				v.Scope = ix.seenAt(v, "")
 				if !yield(v) {
 					return
 				}

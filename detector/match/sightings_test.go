@@ -1,14 +1,23 @@
-package detector
+package match
 
 import (
 	"hash/maphash"
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"drift-detector/infra"
 	"drift-detector/report/code"
 )
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func key(kind, value string) infra.Key {
+	return infra.Key{Kind: infra.KeyKindOf(kind), Value: value}
+}
+func bios(v string) infra.Key { return key("biosUUID", v) }
+func ref(v string) infra.Key  { return key("vmRef", v) }
 
 // What any sighting of an instance knows counts.
 func TestMergeOfSightings(t *testing.T) {
@@ -46,7 +55,7 @@ func TestDifferentInstancesAreNotMerged(t *testing.T) {
 // Two keys of one hash are two keys.
 func TestKeysOfOneHash(t *testing.T) {
 	has, other := key("a", "1"), key("a", "2")
-	p := postings{vms: []vm{{Instance: &infra.Instance{Keys: []infra.Key{has}}}}, seed: maphash.MakeSeed(), begin: []int32{0, 1}}
+	p := postings{vms: []VM{{Instance: &infra.Instance{Keys: []infra.Key{has}}}}, seed: maphash.MakeSeed(), begin: []int32{0, 1}}
 	for k, want := range map[infra.Key]int{has: 1, other: 0} {
 		p.of = []posting{{vm: 0, hash: uint32(p.hash(k))}}
 		if got := p.with(k); len(got) != want {
