@@ -24,15 +24,16 @@ func (s *Set) finish(reason code.Reason) {
 
 func compareVerdicts(a, b *Verdict) int {
 	c := cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
-	switch {
-	case c != 0:
-		return c
-	case b.Instance == nil && a.Instance == nil:
-		return 0
-	case a.Instance == nil:
-		return -1
-	case b.Instance == nil:
-		return 1
+	if c != 0 || a.Instance == nil || b.Instance == nil {
+		return cmp.Or(c, a.instances()-b.instances())
 	}
 	return match.CompareInstances(a.Instance, b.Instance)
+}
+
+// instances returns how many instances the verdict has of its own, one or none.
+func (v *Verdict) instances() int {
+	if v.Instance == nil {
+		return 0
+	}
+	return 1
 }

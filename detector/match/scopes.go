@@ -21,15 +21,16 @@ type clusterScope struct {
 // Place is what is known of a place: whether absence can be concluded there, and
 // why not.
 type Place struct {
-	listings     []int32 // those that cover the target
 	Complete     bool
 	Fault        *infra.Fault // why not
 	Contradicted bool         // more names than ids show that it is another place
 	Stated       string       // the operator's statement that makes a proof of it hold
-	unasked      *infra.Fault // a pool was not looked for there
 	Name         string       // for people
 	Count        int          // instances seen there
-	decides      bool         // on machines or pools, so that it must be a complete scope
+
+	listings []int32      // those that cover the target
+	unasked  *infra.Fault // a pool was not looked for there
+	decides  bool         // on machines or pools, so that it must be a complete scope
 }
 
 // scopes answers, per cluster and target, whether the target was listed to the
