@@ -25,7 +25,7 @@ type Pieces []any
 // which of its words are foreign or the reader's to fill in, so that lines can be compared by
 // their words. The zero Command is no line.
 type Command struct {
-	parts   []part
+	runs    [][]part // of its parts; lines that are put together share those of what they are made of
 	refused string
 	ask     bool
 	inTurn  bool
@@ -49,42 +49,41 @@ const (
 
 // Line joins words to a command: a string is quoted, a Raw stays as it is.
 func Line(words ...any) Command {
-	c := Command{parts: make([]part, 0, len(words)+1)}
+	return Command{}.behind(false, words)
+}
+
+// behind puts words behind a line.
+func (c Command) behind(spaced bool, words []any) Command {
+	run := make([]part, 0, len(words)+1)
 	for i, w := range words {
-		if pieces, several := w.(Pieces); several {
-			c.add(i > 0, pieces...)
-		} else {
-			c.add(i > 0, w)
+		pieces, several := w.(Pieces)
+		if !several {
+			pieces = words[i : i+1]
+		}
+		for k, p := range pieces {
+			add := part{kind: word, spaced: k == 0 && (spaced || i > 0)}
+			switch p := p.(type) {
+			case Raw:
+				add.kind, add.text = raw, string(p)
+			case Variable:
+				add.kind, add.text = variable, string(p)
+			case string:
+				add.text = p
+			case Loose:
+				add.loose, add.text = true, string(p)
+			default:
+				continue
+			}
+			if add.kind == word && !quotable(add.text) {
+				return Command{refused: add.text}
+			}
+			run = append(run, add)
 		}
 	}
-	return c
-}
-
-// add puts a word behind a line, of pieces without spaces between them.
-func (c *Command) add(spaced bool, pieces ...any) {
-	for i, p := range pieces {
-		spaced := spaced && i == 0
-		switch p := p.(type) {
-		case Raw:
-			c.parts = append(c.parts, part{kind: raw, spaced: spaced, text: string(p)})
-		case Variable:
-			c.parts = append(c.parts, part{kind: variable, spaced: spaced, text: string(p)})
-		case string:
-			c.quoted(part{word, spaced, false, p})
-		case Loose:
-			c.quoted(part{word, spaced, true, string(p)})
-		}
+	if len(run) == 0 {
+		return c
 	}
-	if c.refused != "" {
-		c.parts = nil
-	}
-}
-
-func (c *Command) quoted(p part) {
-	if !quotable(p.text) && c.refused == "" {
-		c.refused = p.text
-	}
-	c.parts = append(c.parts, p)
+	return Command{runs: append(slices.Clip(c.runs), run), inTurn: c.inTurn}
 }
 
 // around puts program text around lines, with another text between them. The first that
@@ -96,13 +95,13 @@ func around(before, between, after string, lines ...Command) Command {
 		if lines[i].refused != "" {
 			return lines[i]
 		}
-		n += len(lines[i].parts) + 1
+		n += len(lines[i].runs) + 1
 		out.inTurn = out.inTurn || lines[i].inTurn
 	}
-	out.parts = make([]part, 0, n)
+	out.runs = make([][]part, 0, n)
 	text := func(s string) {
 		if s != "" {
-			out.parts = append(out.parts, part{kind: raw, text: s})
+			out.runs = append(out.runs, []part{{kind: raw, text: s}})
 		}
 	}
 	text(before)
@@ -110,7 +109,7 @@ func around(before, between, after string, lines ...Command) Command {
 		if i > 0 {
 			text(between)
 		}
-		out.parts = append(out.parts, lines[i].parts...)
+		out.runs = append(out.runs, lines[i].runs...)
 	}
 	text(after)
 	return out
@@ -126,30 +125,20 @@ func (c Command) With(words ...any) Command {
 	if c.refused != "" {
 		return c
 	}
-	out := Command{parts: make([]part, len(c.parts), len(c.parts)+len(words)+1), inTurn: c.inTurn}
-	copy(out.parts, c.parts)
-	for _, w := range words {
-		if pieces, several := w.(Pieces); several {
-			out.add(true, pieces...)
-		} else {
-			out.add(true, w)
-		}
-	}
-	if out.refused != "" {
-		return Command{refused: out.refused}
-	}
-	return out
+	return c.behind(true, words)
 }
 
 // Text returns the line; empty where there is none.
 func (c Command) Text() string {
 	var room [1024]byte // as nearly all fit into
 	text := room[:0]
-	for _, p := range c.parts {
-		if p.spaced {
-			text = append(text, ' ')
+	for _, run := range c.runs {
+		for _, p := range run {
+			if p.spaced {
+				text = append(text, ' ')
+			}
+			text = p.append(text)
 		}
-		text = p.append(text)
 	}
 	return string(text)
 }
@@ -182,13 +171,15 @@ const (
 func (c Command) Refused() string { return c.refused }
 
 // IsZero reports whether c is neither a line nor a refused one.
-func (c Command) IsZero() bool { return len(c.parts) == 0 && c.refused == "" }
+func (c Command) IsZero() bool { return len(c.runs) == 0 && c.refused == "" }
 
 // Variables calls note with the name of each [Variable] that the line reads.
 func (c Command) Variables(note func(name string)) {
-	for _, p := range c.parts {
-		if p.kind == variable {
-			note(p.text)
+	for _, run := range c.runs {
+		for _, p := range run {
+			if p.kind == variable {
+				note(p.text)
+			}
 		}
 	}
 }
@@ -260,7 +251,7 @@ func Ask(name, what string) Command { return Set(name, "", what) }
 
 // Set does what Ask does, with a value of the program's own, which most operators need not change.
 func Set(name, value, what string) Command {
-	return Command{parts: []part{{kind: raw, text: name + "='" + value + "' # "}, {kind: raw, text: terminal.Escape(what)}}, ask: true, inTurn: true}
+	return ask(name+"='"+value+"' # ", what)
 }
 
 // Default sets a variable of the environment, unless it is set already, to a value that may be
@@ -269,7 +260,11 @@ func Default(name, value, what string) Command {
 	if value != "" && !isPlain(value) {
 		value = ""
 	}
-	return Command{parts: []part{{kind: raw, text: "export " + name + `="${` + name + ":-" + value + `}" # `}, {kind: raw, text: terminal.Escape(what)}}, ask: true, inTurn: true}
+	return ask("export "+name+`="${`+name+":-"+value+`}" # `, what)
+}
+
+func ask(line, what string) Command {
+	return Command{runs: [][]part{{{kind: raw, text: line}, {kind: raw, text: terminal.Escape(what)}}}, ask: true, inTurn: true}
 }
 
 // IsAsk reports whether Ask or Set made the line.

@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Rows returns the command in rows of so many characters at most, if no word of it is longer. A
 // command of several rows is in braces, and so is each call in it that is: a row that is copied
@@ -24,14 +27,15 @@ func (c Command) Rows(most int) []string {
 	room := func(n int) bool {
 		return len(strings.TrimSpace(*last())) == 0 || *last() == begin || len(*last())+n <= most
 	}
-	for i, p := range c.parts {
+	parts := c.parts()
+	for i, p := range parts {
 		text := string(p.append(nil))
 		if p.spaced {
 			inText = false
 		}
 		switch {
 		case p.loose && len(text) > 0 && text[0] == '\'':
-			if p.spaced && room(c.word(i)+len(" \\")) {
+			if p.spaced && room(parts.word(i)+len(" \\")) {
 				*last() += " "
 			} else if p.spaced {
 				*last() += " \\"
@@ -45,13 +49,13 @@ func (c Command) Rows(most int) []string {
 			}
 		case p.kind == raw && (p.text == andThen || p.text == pipe):
 			*last() += closed() + strings.TrimRight(text, " ")
-			next := c.upTo(i + 1)
+			next := parts.upTo(i + 1)
 			if room(next + 1) {
 				*last() += " "
 				continue
 			}
 			rows = append(rows, indent)
-			if open = len(indent)+next > most && !c.isOpen(i+1); open {
+			if open = len(indent)+next > most && !parts.isOpen(i+1); open {
 				*last() += begin
 			}
 		case p.kind == raw && strings.Contains(p.text, "\n"):
@@ -61,7 +65,7 @@ func (c Command) Rows(most int) []string {
 				}
 				*last() += row
 			}
-		case p.spaced && !room(c.word(i)+len(" \\")):
+		case p.spaced && !room(parts.word(i)+len(" \\")):
 			*last() += " \\"
 			rows = append(rows, indent+indent+text)
 		case p.spaced:
@@ -91,16 +95,21 @@ func pieces(text string, inText *bool) (out []string) {
 	return append(out, text[from:])
 }
 
+// line is all parts of a command.
+type line []part
+
+func (c Command) parts() line { return slices.Concat(c.runs...) }
+
 // isOpen reports whether what begins with a part has to have an end, as braces have.
-func (c *Command) isOpen(at int) bool {
-	p := c.parts[at]
+func (l line) isOpen(at int) bool {
+	p := l[at]
 	return p.kind == raw && strings.ContainsAny(p.text, "{(")
 }
 
 // word returns how long the word is that begins with a part.
-func (c Command) word(from int) int {
-	n := 1 + len(c.parts[from].append(nil))
-	for _, p := range c.parts[from+1:] {
+func (l line) word(from int) int {
+	n := 1 + len(l[from].append(nil))
+	for _, p := range l[from+1:] {
 		if p.spaced || p.kind == raw && (p.text == andThen || p.text == pipe) {
 			break
 		}
@@ -110,9 +119,9 @@ func (c Command) word(from int) int {
 }
 
 // upTo returns how long the piece is that begins with a part and ends before the next joint.
-func (c Command) upTo(from int) int {
+func (l line) upTo(from int) int {
 	n := 0
-	for _, p := range c.parts[from:] {
+	for _, p := range l[from:] {
 		if p.kind == raw && (p.text == andThen || p.text == pipe || strings.Contains(p.text, "\n")) {
 			break
 		}

@@ -7,30 +7,30 @@ import "strings"
 // gets the values of one place, a value a line, and whether they are the names of variables;
 // the variable that it names has them. ok is false when the lines differ in more, or a place
 // has no name. What an Ask says of its variable does not count: said is said instead.
-func Template(lines []Command, said string, name func(values []string, variables bool) (string, bool)) (line Command, ok bool) {
-	first := lines[0]
-	for _, c := range lines {
-		if len(c.parts) != len(first.parts) || c.ask != first.ask {
+func Template(lines []Command, said string, name func(values []string, variables bool) (string, bool)) (template Command, ok bool) {
+	first, all := lines[0], make([]line, len(lines))
+	for i, c := range lines {
+		all[i] = c.parts()
+		if len(all[i]) != len(all[0]) || c.ask != first.ask {
 			return Command{}, false
 		}
 	}
-	line = first
-	line.parts = nil
+	var out []part
 	values := make([]string, len(lines))
-	for k, p := range first.parts {
+	for k, p := range all[0] {
 		same := true
-		for i, c := range lines {
-			values[i] = c.parts[k].text
-			if c.parts[k].kind != p.kind || c.parts[k].spaced != p.spaced {
+		for i, parts := range all {
+			values[i] = parts[k].text
+			if parts[k].kind != p.kind || parts[k].spaced != p.spaced {
 				return Command{}, false
 			}
 			same = same && values[i] == p.text
 		}
 		switch {
 		case same:
-			line.parts = append(line.parts, p)
+			out = append(out, p)
 		case first.ask && k > 0:
-			line.parts = append(line.parts, part{kind: raw, spaced: p.spaced, text: said})
+			out = append(out, part{kind: raw, spaced: p.spaced, text: said})
 		case p.kind == raw:
 			return Command{}, false
 		default:
@@ -42,10 +42,11 @@ func Template(lines []Command, said string, name func(values []string, variables
 			for i := range pieces {
 				pieces[i].loose = p.loose && pieces[i].kind == word
 			}
-			line.parts = append(line.parts, pieces...)
+			out = append(out, pieces...)
 		}
 	}
-	return line, true
+	first.runs = [][]part{out}
+	return first, true
 }
 
 // common returns what stands for words that differ: a variable, between what all of them begin
