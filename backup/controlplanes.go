@@ -8,7 +8,7 @@ type ControlPlanes map[ClusterID][]*ControlPlane
 // ControlPlanesByCluster returns the Snapshot's control planes, those of a cluster in
 // the Snapshot's order. They are the Snapshot's own values, not copies.
 func (s *Snapshot) ControlPlanesByCluster() ControlPlanes {
-	all := ControlPlanes{}
+	all := make(ControlPlanes, len(s.ControlPlanes))
 	for i := range s.ControlPlanes {
 		c := &s.ControlPlanes[i]
 		all[c.Cluster] = append(all[c.Cluster], c)

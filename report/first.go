@@ -94,7 +94,11 @@ func (r *Report) foretold(only code.Reason) []AnswerReason {
 
 // points returns reasons with the places of their objects.
 func (r *Report) points(reasons []AnswerReason) []Point {
-	wanted := map[string]bool{}
+	objects := 0
+	for i := range reasons {
+		objects += len(reasons[i].Objects)
+	}
+	wanted := make(map[string]bool, objects)
 	for i := range reasons {
 		for _, name := range reasons[i].Objects {
 			wanted[name], wanted[clusterOf(name)] = true, true
@@ -138,7 +142,7 @@ func (r *Report) places() places { return r.placesOf(nil) }
 
 // placesOf returns those of the names that are wanted, or of all where that is nil.
 func (r *Report) placesOf(wanted map[string]bool) places {
-	p := placing{out: places{}, wanted: wanted}
+	p := placing{out: make(places, len(wanted)), wanted: wanted}
 	for i := range r.Clusters {
 		p.cluster(&r.Clusters[i], i)
 	}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -84,11 +85,9 @@ func healthChecks(e *examination) []Finding {
 			t.bare++
 		}
 	}
-	var found []Finding
+	maps.DeleteFunc(all, func(_ owner, t *tally) bool { return t.bare == 0 })
+	found := make([]Finding, 0, len(all))
 	for by, t := range all {
-		if t.bare == 0 {
-			continue
-		}
 		message := fmt.Sprintf("not covered: %d of its %d machines", t.bare, t.machines)
 		switch {
 		case t.machines == 1:

@@ -75,7 +75,8 @@ func (pl *planner) findParts() {
 				if m.Status != code.Ghost {
 					add("Machine", m.Name)
 				}
-				note(partOf("instance " + m.Name)) // as the answer names one without a Machine
+				namespace, name, _ := strings.Cut(m.Name, "/")
+				note(part{"instance", namespace, name}) // as the answer names one without a Machine
 			}
 		}
 	}

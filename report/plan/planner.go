@@ -59,7 +59,7 @@ type planner struct {
 func newPlanner(r *report.Report, tools Tools) *planner {
 	pl := &planner{
 		Report: r, tools: tools, providers: map[string]*provider{}, identityKinds: map[string]string{},
-		contexts: map[*report.Cluster]string{}, scopes: map[string]*scope{}, withID: map[string]int{}, tells: r.Tellable(),
+		contexts: map[*report.Cluster]string{}, scopes: map[string]*scope{}, withID: make(map[string]int, r.Summary.Machines.Total), tells: r.Tellable(),
 		backupsOf: map[string]map[int]bool{}, alike: map[string][]string{},
 		scopesOf: map[*report.Cluster][]*scope{}, seen: map[seenAt]bool{},
 		alive: map[*report.Cluster]*report.Machine{}, membersOf: map[*report.Cluster]*members{}, reported: map[setID]bool{},
