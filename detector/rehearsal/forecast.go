@@ -192,9 +192,9 @@ func (r rules) machine(f *machine) Machine {
 	for i := range r.conditions {
 		if text := r.conditions[i](f); text != "" {
 			if out.Condition != "" {
-				out.Condition += "; "
+				text = out.Condition + "; " + text
 			}
-			out.Condition += text
+			out.Condition = text
 		}
 	}
 	return out
