@@ -181,22 +181,41 @@ type AnswerReason struct {
 // Reasons gathers reasons; the zero value is empty.
 type Reasons struct {
 	List []AnswerReason
-	at   map[[2]string]int // by code and message
+	at   map[[2]string]int // by code and message, where they are many
 }
 
 // Add adds objects to the reason of that code and message, and returns it.
 func (r *Reasons) Add(word code.Reason, message string, objects ...string) *AnswerReason {
-	key := [2]string{string(word), message}
-	i, known := r.at[key]
-	if !known {
-		if r.at == nil {
-			r.at = map[[2]string]int{}
-		}
-		i = len(r.List)
-		r.at[key], r.List = i, append(r.List, AnswerReason{Code: word, Message: message})
+	i := r.find(word, message)
+	if i == len(r.List) {
+		r.List = append(r.List, AnswerReason{Code: word, Message: message})
 	}
 	r.List[i].Objects = append(r.List[i].Objects, objects...)
 	return &r.List[i]
+}
+
+// find returns where the reason of that code and message is, or is to be. Most lists are those of
+// one cluster: to look through them takes less than a map.
+func (r *Reasons) find(word code.Reason, message string) int {
+	const many = 16
+	for i := range r.List[:min(len(r.List), many)] {
+		if r.List[i].Code == word && r.List[i].Message == message {
+			return i
+		}
+	}
+	if len(r.List) < many {
+		return len(r.List)
+	}
+	if r.at == nil {
+		r.at = map[[2]string]int{}
+	}
+	key := [2]string{string(word), message}
+	i, known := r.at[key]
+	if !known {
+		i = len(r.List)
+		r.at[key] = i
+	}
+	return i
 }
 
 // Copy adds objects to the reason that is like one, and else empty.
