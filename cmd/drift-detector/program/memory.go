@@ -11,7 +11,7 @@ import (
 
 // Garbage that may lie beside what a run holds. Go's own rule, as much as is held, is
 // twice the memory that a large fleet needs. What the heap once took from the system is
-// used before anything is collected, but for an eighth: sizes differ.
+// used before anything is collected, but for a thirty-second: sizes differ.
 const (
 	leastHeap      = 4 << 20  // bytes, of which Go's percentage is at least (GOGC in package runtime, Go 1.26)
 	smallHeap      = 96 << 20 // bytes, below which nothing is collected
@@ -69,7 +69,7 @@ func CollectSooner() {
 		metrics.Read(sample)
 		held := sample[0].Value.Uint64()
 		taken = max(taken, sample[1].Value.Uint64()+sample[2].Value.Uint64()+sample[3].Value.Uint64())
-		free, garbage := max(smallHeap, taken/8*7, held)-held, uint64(mostGarbage)
+		free, garbage := max(smallHeap, taken/32*31, held)-held, uint64(mostGarbage)
 		switch now := phase(running.Load()); {
 		case now == listing:
 			free = listingGarbage
