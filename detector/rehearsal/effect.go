@@ -36,31 +36,30 @@ var sayings = map[code.Reason]string{
 type effects struct{ report.Reasons }
 
 // said adds the effect on one machine.
-func (e *effects) said(reason code.Reason, object string) { e.Add(reason, sayings[reason], object) }
+func (e *effects) said(reason code.Reason, f *machine) { e.Add(reason, sayings[reason], f.object()) }
 
 // onMachine adds what becomes of one machine or instance.
 func (e *effects) onMachine(f *machine, o code.Outcome) {
-	name := f.object()
 	if f.verdict.Status == code.Unknown && o != code.MemberGone {
-		e.said(code.MachinesUnknown, name)
+		e.said(code.MachinesUnknown, f)
 	}
 	if reason := f.effect(o); reason != "" {
-		e.said(reason, name)
+		e.said(reason, f)
 	}
 	switch {
 	case !deletes[o]:
 	case f.takesOther():
-		e.said(code.OtherInstance, name)
+		e.said(code.OtherInstance, f)
 	case f.doubled():
-		e.said(code.SecondInstance, name)
+		e.said(code.SecondInstance, f)
 	case f.anyOfSeveral():
-		e.said(code.OutcomeUnknown, name)
+		e.said(code.OutcomeUnknown, f)
 	}
 	if f.warned(code.DuplicateID) || f.warned(code.Reidentified) {
-		e.said(code.CopiedID, name)
+		e.said(code.CopiedID, f)
 	}
 	if r := f.restore; r != nil && r.Unclaimed != "" && f.Machine != nil {
-		e.Add(code.OutcomeUnknown, "The addresses of these machines come from pools, and the backup lacks their IPAddressClaims or IPAddresses: others are created, which may be addresses that other machines have", name)
+		e.Add(code.OutcomeUnknown, "The addresses of these machines come from pools, and the backup lacks their IPAddressClaims or IPAddresses: others are created, which may be addresses that other machines have", f.object())
 	}
 }
 
@@ -103,7 +102,10 @@ func (f *machine) effect(o code.Outcome) code.Reason {
 
 // object names the machine, or the instance that has none.
 func (f *machine) object() string {
-	if f.Machine == nil && !f.orphan() {
+	switch {
+	case f.Machine != nil:
+		return f.title()
+	case !f.orphan():
 		return "instance " + f.verdict.Name
 	}
 	return "Machine " + cmp.Or(f.verdict.Namespace, f.cluster.ID.Namespace) + "/" + f.verdict.Name
