@@ -97,7 +97,7 @@ func (c *cluster) selectedBy(kind *backup.Kind[addon], namespace string) []*back
 	var out []*backup.Record[addon]
 	for _, a := range c.world.beside().addons[kind][owned{backup: c.ID.Backup, namespace: namespace}] {
 		if own == nil {
-			own = labelsOf(c.object.Labels)
+			own = backup.Labels(c.object.Labels).Map()
 		}
 		if a.selector == nil || a.selector.Matches(own) || a.names(c.ID) {
 			out = append(out, a.Record)

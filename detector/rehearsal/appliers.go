@@ -55,13 +55,13 @@ type appliedBy struct {
 
 // appliers returns what applies the cluster's object.
 func (c *cluster) appliers() []appliedBy {
-	own := labelsOf(c.object.Labels)
+	own := backup.Labels(c.object.Labels)
 	app, _, _ := strings.Cut(c.object.Tracking, ":")
 	all := []appliedBy{
-		{kind: kustomizations, title: "Kustomization", namespace: own["kustomize.toolkit.fluxcd.io/namespace"], name: own["kustomize.toolkit.fluxcd.io/name"]},
-		{kind: helmReleases, title: "HelmRelease", namespace: own["helm.toolkit.fluxcd.io/namespace"], name: own["helm.toolkit.fluxcd.io/name"]},
-		{kind: applications, title: "Application", name: cmp.Or(app, own["argocd.argoproj.io/instance"])},
-		{kind: applications, title: "Application", name: own["app.kubernetes.io/instance"], guess: true},
+		{kind: kustomizations, title: "Kustomization", namespace: own.Get("kustomize.toolkit.fluxcd.io/namespace"), name: own.Get("kustomize.toolkit.fluxcd.io/name")},
+		{kind: helmReleases, title: "HelmRelease", namespace: own.Get("helm.toolkit.fluxcd.io/namespace"), name: own.Get("helm.toolkit.fluxcd.io/name")},
+		{kind: applications, title: "Application", name: cmp.Or(app, own.Get("argocd.argoproj.io/instance"))},
+		{kind: applications, title: "Application", name: own.Get("app.kubernetes.io/instance"), guess: true},
 		{kind: bundles, title: "BundleDeployment", name: bundleOf(c.object.ObjectSet)},
 	}
 	if deployments.In(c.world.in.Snapshot).Named(c.ID.Backup, c.ID.Namespace, c.ID.Name) != nil {

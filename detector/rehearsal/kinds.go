@@ -1,7 +1,6 @@
 package rehearsal
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -281,10 +280,3 @@ var (
 	pools       = backup.NewKind[struct{}]("inclusterippools." + poolGroup)
 	globalPools = backup.NewKind[struct{}]("globalinclusterippools." + poolGroup)
 )
-
-// labelsOf reads labels in JSON.
-func labelsOf(text string) map[string]string {
-	var all map[string]string
-	_ = json.Unmarshal([]byte(text), &all) // of an object without labels there is no text
-	return all
-}
