@@ -146,12 +146,14 @@ type shape struct {
 }
 
 func (o *owner) shapes() []shape {
-	seen := map[shape]bool{} // nearly always one
+	var seen []shape // nearly always one
 	add := func(os, naming string) {
 		if os = strings.ToLower(os); !isWindows(os) {
 			os = ""
 		}
-		seen[shape{plain: o.naming == "" && os == "" && naming == "", os: os, naming: naming}] = true
+		if s := (shape{plain: o.naming == "" && os == "" && naming == "", os: os, naming: naming}); !slices.Contains(seen, s) {
+			seen = append(seen, s)
+		}
 	}
 	for _, m := range o.members {
 		if m.machine != nil {
@@ -164,9 +166,10 @@ func (o *owner) shapes() []shape {
 	if len(seen) == 0 {
 		add("", "")
 	}
-	return slices.SortedFunc(maps.Keys(seen), func(a, b shape) int {
+	slices.SortFunc(seen, func(a, b shape) int {
 		return cmp.Or(cmp.Compare(a.os, b.os), cmp.Compare(a.naming, b.naming))
 	})
+	return seen
 }
 
 // What a name shows that an owner gives.

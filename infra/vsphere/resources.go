@@ -70,7 +70,7 @@ type mention struct {
 func (objs *objects) needed() *needed {
 	if objs.need == nil {
 		room := 6 * len(objs.known) // a cluster needs a folder, a pool, a datastore, a template and a network
-		objs.need = &needed{objects: objs, things: make(map[thing]*usedThing, room), list: make([]*usedThing, 0, room)}
+		objs.need = &needed{objects: objs, things: make(map[thing]*usedThing, room), list: make([]*usedThing, 0, room), uses: make([]uses, 0, len(objs.templates))}
 		objs.need.addTemplates()
 		for i := range objs.members {
 			objs.need.addMember(&objs.members[i])
