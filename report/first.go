@@ -76,7 +76,7 @@ func (r *Report) foretold(only code.Reason) []AnswerReason {
 		code   code.Reason
 		object string
 	}
-	now, codes := map[said]bool{}, map[code.Reason]bool{}
+	now, codes := make(map[said]bool, objectsOf(all)), map[code.Reason]bool{}
 	for i := range all {
 		codes[all[i].Code] = true
 		for _, name := range all[i].Objects {
@@ -92,13 +92,17 @@ func (r *Report) foretold(only code.Reason) []AnswerReason {
 	return all
 }
 
+// objectsOf counts those of reasons.
+func objectsOf(reasons []AnswerReason) (n int) {
+	for i := range reasons {
+		n += len(reasons[i].Objects)
+	}
+	return n
+}
+
 // points returns reasons with the places of their objects.
 func (r *Report) points(reasons []AnswerReason) []Point {
-	objects := 0
-	for i := range reasons {
-		objects += len(reasons[i].Objects)
-	}
-	wanted := make(map[string]bool, objects)
+	wanted := make(map[string]bool, 2*objectsOf(reasons))
 	for i := range reasons {
 		for _, name := range reasons[i].Objects {
 			wanted[name], wanted[clusterOf(name)] = true, true
@@ -142,7 +146,7 @@ func (r *Report) places() places { return r.placesOf(nil) }
 
 // placesOf returns those of the names that are wanted, or of all where that is nil.
 func (r *Report) placesOf(wanted map[string]bool) places {
-	p := placing{out: make(places, len(wanted)), wanted: wanted}
+	p := placing{out: make(places, len(wanted)/2), wanted: wanted} // the other half is what names end with
 	for i := range r.Clusters {
 		p.cluster(&r.Clusters[i], i)
 	}

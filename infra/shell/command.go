@@ -54,7 +54,13 @@ func Line(words ...any) Command {
 
 // behind puts words behind a line.
 func (c Command) behind(spaced bool, words []any) Command {
-	run := make([]part, 0, len(words)+1)
+	n := len(words)
+	for _, w := range words {
+		if pieces, several := w.(Pieces); several {
+			n += len(pieces) - 1
+		}
+	}
+	run := make([]part, 0, n)
 	for i, w := range words {
 		pieces, several := w.(Pieces)
 		if !several {
@@ -130,7 +136,7 @@ func (c Command) With(words ...any) Command {
 
 // Text returns the line; empty where there is none.
 func (c Command) Text() string {
-	var room [1024]byte // as nearly all fit into
+	var room [2048]byte // as nearly all fit into
 	text := room[:0]
 	for _, run := range c.runs {
 		for _, p := range run {
@@ -185,7 +191,15 @@ func (c Command) Variables(note func(name string)) {
 }
 
 // Then runs next only when c succeeded.
-func (c Command) Then(next Command) Command { return All(c, next) }
+func (c Command) Then(next Command) Command {
+	switch {
+	case c.IsZero():
+		return next
+	case next.IsZero():
+		return c
+	}
+	return around("", andThen, "", c, next)
+}
 
 // Pipe has next read what c prints. What next needs it to print is for next to see: nothing
 // else says that c failed.

@@ -109,7 +109,7 @@ func (x *stepIndex) grow(p *Plan) {
 			}
 		}
 	}
-	x.items, x.links = make(map[itemKey]int32, items), make([]link, 0, 2*items)
+	x.items, x.links = make(map[itemKey]int32, 2*items), make([]link, 0, 2*items)
 }
 
 func (x *stepIndex) batch(c *Chapter, b *Batch, at numbered) {
