@@ -45,6 +45,13 @@ func TestRollUp(t *testing.T) {
 			s.vmOf("m")
 		}, "cp Healthy ; groups " + md + "Healthy ; workers Healthy; cluster Healthy; all Healthy"},
 
+		{"a worker that nobody owns", func(s *scene) {
+			one := &s.snap.Machines[s.machine(prod, "alone", false).Machine]
+			one.Owner, one.Set, one.Deployment = backup.Owner{}, "", ""
+			s.group(prod, "md").Replicas.N, s.group(prod, "md-bcdfg").Replicas.N = 0, 0
+			s.vmOf("alone")
+		}, "cp Healthy ; groups / Healthy ," + md + "Healthy ; workers Healthy; cluster Healthy; all Healthy"},
+
 		{"a stale worker", func(s *scene) {
 			s.worker("m")
 		}, "cp Healthy ; groups " + md + "ManualRemediationNotRequired ; workers ManualRemediationNotRequired; cluster ManualRemediationNotRequired; all ManualRemediationNotRequired"},
