@@ -31,7 +31,7 @@ func (objs *objects) twinPorts(m *member) []infra.Key {
 		network, name := paramOf(string(p.Network)), p.named(objs.serverName(m), i)
 		// Without an id any network will do: where two ports share the name, it is theirs.
 		id := UUIDOf(network.id)
-		if !network.given {
+		if !network.given && !p.aimed() {
 			id = l.network()
 		}
 		all = append(all, TwinKey(id, name))
@@ -75,8 +75,23 @@ func (objs *objects) trunks(m *member) (keys []infra.Key) {
 type wantedPort struct {
 	NameSuffix *string
 	Network    json.RawMessage
-	FixedIPs   []struct{ IPAddress string }
+	FixedIPs   []struct {
+		IPAddress string
+		Subnet    json.RawMessage
+	}
+	MACAddress string
 	Trunk      *bool // nil: as the server
+}
+
+// aimed reports whether a subnet of the port says which network it is in, where it names none
+// (normalizePortTarget in pkg/cloud/services/networking/port.go v0.14.7).
+func (p *wantedPort) aimed() bool {
+	for _, ip := range p.FixedIPs {
+		if given(string(ip.Subnet)) {
+			return true
+		}
+	}
+	return false
 }
 
 // trunks reports whether a port of the server is to be a trunk.

@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"drift-detector/infra"
@@ -103,7 +104,7 @@ func (x *inspection) network(m *member, p *place) []walk.Step {
 	return x.keep(nil, rowM12, answer(walk.None, "external network", p.title()+" sees no external network", "is shared with the project"))
 }
 
-// ports asks S9, S11, S13 and S14. What is nowhere in a place is not looked for there machine by
+// ports asks S9, S11, S11b, S13 and S14. What is nowhere in a place is not looked for there machine by
 // machine.
 func (x *inspection) ports(steps []walk.Step, m *member, p *place, server *infra.Instance) []walk.Step {
 	if p.State != code.ScopeComplete {
@@ -128,6 +129,12 @@ func (x *inspection) ports(steps []walk.Step, m *member, p *place, server *infra
 	case server.Name == "" || !p.kindsAsked[KeyHeld]:
 		return steps
 	case server.Name == x.q.objs.serverName(m):
+		if a := pass; !slices.ContainsFunc(steps, func(s walk.Step) bool { return s.Row == rowS11 && s.Answer.Found != walk.Passed }) {
+			if p.lacking[KeyHeld] {
+				a = x.unnamed(m, p)
+			}
+			steps = x.keep(steps, rowS11b, a)
+		}
 		return x.keep(steps, rowS13, pass)
 	}
 	return x.keep(steps, rowS13, x.second(m, p, server))
@@ -166,6 +173,23 @@ func (x *inspection) networkless(m *member, p *place) walk.Answer {
 		}
 	}
 	return walk.Answer{}
+}
+
+// unnamed asks S11b. Ports of the name that are free count as none.
+func (x *inspection) unnamed(m *member, p *place) walk.Answer {
+	ports := m.resolved().ports()
+	for i, k := range x.q.objs.twinPorts(m) {
+		if own := (infra.Key{Kind: KeyHeld, Value: k.Value}); p.IsSilent(own) || p.Finds(own) {
+			continue
+		}
+		object := x.q.objs.titleOf(m)
+		a := answer(walk.None, object, fmt.Sprintf("no server has a port that is called %s", ports[i].named(x.q.objs.serverName(m), i)), "has a port of that name")
+		if ports[i].MACAddress != "" {
+			a.Found, a.Why = walk.Differs, a.Why+", and the spec gives its MAC address"
+		}
+		return a
+	}
+	return pass
 }
 
 // lost asks S14.

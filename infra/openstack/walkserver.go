@@ -67,6 +67,13 @@ var (
 		Differs: walk.Waits.Says("Neutron refuses a second port with the address, and CAPO goes no further"),
 		Source:  "EnsurePort: pkg/cloud/services/networking/port.go v0.12.0 to v0.14.7; CreatePorts v0.10.0, v0.11.0",
 	}
+	rowS11b = &walk.Row{
+		ID: "openstack.S11b", Of: serverKind,
+		Asks:    "each port of the server by its name, on its network",
+		None:    walk.Does{Effect: walk.Writes, Code: code.ResourceMade, What: "CAPO creates a port of that name, which no server has"},
+		Differs: walk.Waits.Says("Neutron refuses a second port with the MAC address, and CAPO goes no further"),
+		Source:  "EnsurePort: pkg/cloud/services/networking/port.go v0.12.0 to v0.15.0-beta.0; CreatePorts v0.10.0, v0.11.0",
+	}
 	rowS13 = &walk.Row{
 		ID: "openstack.S13", Of: serverKind,
 		Asks:    "a server with the port of its name, where it finds none of the machine's name; what is renamed keeps CAPO from that as long as it has the port",
@@ -100,7 +107,7 @@ var (
 		Condition: code.InfrastructureUnasked,
 		Source:    "config/crd/bases of k-orc/openstack-resource-controller: managementPolicy",
 	}
-	serverRows = []*walk.Row{rowS1, rowS2, rowS3, rowS4, rowS5, rowS6, rowS7, rowS8, rowS9, rowS10, rowS11, rowS13, rowS14, rowO2, rowO3}
+	serverRows = []*walk.Row{rowS1, rowS2, rowS3, rowS4, rowS5, rowS6, rowS7, rowS8, rowS9, rowS10, rowS11, rowS11b, rowS13, rowS14, rowO2, rowO3}
 )
 
 func severalToo(r *walk.Row) *walk.Row {
