@@ -169,10 +169,11 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 	return fields
 }()...)
 
-// manages reports whether CAPO makes network and subnet, and makesGroups whether it makes
-// security groups.
+// manages reports whether CAPO makes network and subnet, whatever spec.network and spec.subnets say
+// (reconcileNetworkComponents in controllers/openstackcluster_controller.go v0.9.0 to
+// v0.15.0-beta.0), and makesGroups whether it makes security groups.
 func (c *clusterRecord) manages() bool {
-	return (given(c.ManagedSubnets) || c.NodeCIDR != "") && !given(c.SpecNetwork)
+	return given(c.ManagedSubnets) || c.NodeCIDR != ""
 }
 
 func (c *clusterRecord) makesGroups() bool {

@@ -45,7 +45,7 @@ func (l *location) group(role string) string {
 // madeNetwork returns the id of the cluster's network if CAPO made it. One that was there
 // before is no mark: others may use it.
 func (l *location) madeNetwork(id backup.ClusterID) string {
-	if l.record == nil || l.record.Data.Network.Name != networkPrefix+resourceName(id) || given(l.record.Data.SpecNetwork) {
+	if l.record == nil || l.record.Data.Network.Name != networkPrefix+resourceName(id) || given(l.record.Data.SpecNetwork) && !l.record.Data.manages() {
 		return ""
 	}
 	return UUIDOf(l.record.Data.Network.ID)

@@ -162,7 +162,11 @@ func (n *needs) addCluster(id backup.ClusterID, l *location) {
 			made(kind, cmp.Or(have.Name, have.ID), madeWithOtherID, idKey(keyKind, have.ID))
 		}
 	}
-	part(rowC8, thingNetwork, KeyNetwork, d.SpecNetwork, d.Network)
+	if d.manages() {
+		made(thingNetwork, cmp.Or(d.Network.Name, d.Network.ID), madeWithOtherID, idKey(KeyNetwork, d.Network.ID))
+	} else {
+		part(rowC8, thingNetwork, KeyNetwork, d.SpecNetwork, d.Network)
+	}
 	if d.Router != (named{}) || given(d.SpecRouter) {
 		part(rowC11, "router", KeyRouter, d.SpecRouter, d.Router)
 	}
@@ -200,13 +204,16 @@ func (n *needs) addCluster(id backup.ClusterID, l *location) {
 // that it was given as they are given, for its own by the addresses.
 func (n *needs) addSubnets(id backup.ClusterID, l *location, need func(*walk.Row, string, string, infra.Key, string), made func(string, string, string, ...infra.Key)) {
 	d := &l.record.Data
-	given := given(d.SpecSubnets) || given(d.SpecSubnet) || given(d.SpecNetwork)
+	given := !d.manages() && (given(d.SpecSubnets) || given(d.SpecSubnet) || given(d.SpecNetwork))
 	for _, s := range d.Subnets {
 		if given {
 			need(rowC10, thingSubnet, s, idKey(KeySubnet, s), neverMade)
 		} else {
 			made(thingSubnet, s, "", idKey(KeySubnet, s), l.managedSubnet())
 		}
+	}
+	if d.manages() {
+		return
 	}
 	for _, raw := range d.givenSubnets() {
 		if p := paramOf(string(raw)); p.id == "" && p.people() != "" && !p.vague {
