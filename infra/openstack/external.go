@@ -9,7 +9,7 @@ import (
 // ready, as release 0.10 alone does (reconcileBastion in
 // controllers/openstackcluster_controller.go v0.10.0).
 func (l *location) stuckBastion(id backup.ClusterID) infra.Key {
-	if l.record == nil || !l.record.Data.BastionEnabled || l.release != withoutServers {
+	if l.record == nil || !l.record.Data.bastioned() || l.release != withoutServers {
 		return infra.Key{}
 	}
 	return infra.Key{Kind: KeyStuck, Value: id.Name + "-" + roleBastion}

@@ -43,7 +43,7 @@ func (l *location) bastionAddress() string {
 	if l.record == nil {
 		return ""
 	}
-	if d := &l.record.Data; d.BastionEnabled && !d.noExternal() && isAddress(d.BastionAddress) {
+	if d := &l.record.Data; d.bastioned() && !d.noExternal() && isAddress(d.BastionAddress) {
 		return d.BastionAddress
 	}
 	return ""

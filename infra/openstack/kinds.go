@@ -94,19 +94,25 @@ type clusterRecord struct {
 	WantFloatingIP, WantExternal string
 	Bastion                      named
 	BastionEnabled               bool
+	BastionGiven, BastionSaid    bool   // a bastion, and whether it is enabled
 	BastionAddress               string // floating IP that spec asks for
 	BastionSpec                  string // what its server is to be made of, in JSON
 	BastionZone                  string
 	Tags                         []string
 }
 
-// balanced reports whether the API server has a load balancer: from v1beta1 on it is enabled where
-// it is given and nothing says so (IsEnabled in api/v1beta1/types.go v0.10.0 to v0.14.7).
+// balanced reports whether the API server has a load balancer, and bastioned whether the cluster has a
+// bastion: from v1beta1 on both are enabled where they are given and nothing says so (IsEnabled in
+// api/v1beta1/types.go v0.10.0 to v0.14.7).
 func (c *clusterRecord) balanced() bool {
 	return c.LBEnabled || c.LBGiven && !c.LBSaid && !strings.Contains(c.APIVersion, "/v1alpha")
 }
 
 // noFloatingIP reports whether CAPO gives the API server no floating IP, and noExternal
+func (c *clusterRecord) bastioned() bool {
+	return c.BastionEnabled || c.BastionGiven && !c.BastionSaid && !strings.Contains(c.APIVersion, "/v1alpha")
+}
+
 // whether it looks for no external network, without which there is none.
 func (c *clusterRecord) noFloatingIP() bool {
 	return c.NoFloatingIP || c.WantFloatingIP == "false" || c.noExternal()
@@ -147,6 +153,8 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 		backup.Raw(func(c *c) *string { return &c.WantExternal }, "spec.enableExternalNetwork"),
 		backup.Flag(func(c *c) *bool { return &c.BastionEnabled }, "spec.bastion.enabled"),
 		backup.Raw(func(c *c) *string { return &c.BastionSpec }, "spec.bastion.spec"),
+		backup.Present(func(c *c) *bool { return &c.BastionGiven }, "spec.bastion"),
+		backup.Present(func(c *c) *bool { return &c.BastionSaid }, "spec.bastion.enabled"),
 		backup.Text(func(c *c) *string { return &c.BastionZone }, "spec.bastion.availabilityZone"),
 		backup.Texts(func(c *c) *[]string { return &c.Tags }, "spec.tags[]"),
 		backup.Text(func(c *c) *string { return &c.BastionAddress }, "spec.bastion.floatingIP", "spec.bastion.instance.floatingIP"),

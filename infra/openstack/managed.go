@@ -30,7 +30,7 @@ func (l *location) managed(id backup.ClusterID) (list []managed) {
 		}
 	}
 	for i, r := range groupRoles {
-		if d.makesGroups() && (r.role != roleBastion || d.BastionEnabled) {
+		if d.makesGroups() && (r.role != roleBastion || d.bastioned()) {
 			add(KeySecurity.String(), d.Groups[i].ID, groupPrefix+resourceName(id)+groupMiddle+r.role, thingGroup)
 		}
 	}

@@ -229,11 +229,11 @@ func (n *needs) addBastion(id backup.ClusterID, l *location, by string) {
 	t, keys := thing{id, l.home, roleBastion, name}, []infra.Key{{Kind: KeyBastion, Value: name}}
 	switch n.objects.servers[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: name}] {
 	case nil:
-		if l.record.Data.BastionEnabled {
+		if l.record.Data.bastioned() {
 			n.add(t, keys, by, code.MadeAgain, "")
 		}
 	default:
-		if l.record.Data.BastionEnabled {
+		if l.record.Data.bastioned() {
 			n.add(t, keys, by, code.MadeAgain, "")
 		} else {
 			n.add(t, keys, by, code.Unwanted, "CAPO deletes a bastion that spec.bastion does not ask for")

@@ -28,7 +28,7 @@ func (q *questions) askBastion(id backup.ClusterID, l *location) {
 	d := &l.record.Data
 	name := id.Name + "-" + roleBastion
 	server := q.objs.servers[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: name}]
-	if server == nil || !d.BastionEnabled || l.release < withServers {
+	if server == nil || !d.bastioned() || l.release < withServers {
 		return
 	}
 	var want struct {

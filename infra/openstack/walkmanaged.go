@@ -118,7 +118,7 @@ func (q *questions) askManaged(id backup.ClusterID, l *location) {
 	if d := &l.record.Data; d.makesGroups() && l.release >= withServers {
 		object := clusterKind + " " + l.record.Namespace + "/" + l.record.Name
 		a := pass
-		if !d.BastionEnabled && d.namesBastion() {
+		if !d.bastioned() && d.namesBastion() {
 			a = answer(walk.Differs, object, "rules of "+object+" name group "+roleBastion+", and it has no bastion", "has a bastion, or rules without its group")
 		}
 		q.Note(rowC18b, id, a)
@@ -306,7 +306,7 @@ func (c *clusterRecord) namesBastion() bool {
 // unusedGroup returns the probe of the security group of a bastion that is not wanted.
 func (l *location) unusedGroup(id backup.ClusterID) infra.Key {
 	d := &l.record.Data
-	if !d.makesGroups() || d.BastionEnabled || l.release < withServers {
+	if !d.makesGroups() || d.bastioned() || l.release < withServers {
 		return infra.Key{}
 	}
 	return infra.Key{Kind: KeyUsed, Value: groupPrefix + resourceName(id) + groupMiddle + roleBastion}

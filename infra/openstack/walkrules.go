@@ -149,7 +149,7 @@ func (l *location) wantedRules(role string, groups map[string]GroupFact) (texts 
 		in("tcp", 10250, 10250, self)
 		in("tcp", 10250, 10250, other)
 	}
-	if d.BastionEnabled {
+	if d.bastioned() {
 		in("tcp", 22, 22, bastion)
 	}
 	for _, r := range slices.Concat(more, spec.AllNodesSecurityGroupRules, spec.ClusterNodesSecurityGroupRules) {
