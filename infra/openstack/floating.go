@@ -17,7 +17,10 @@ func (l *location) address() string {
 	}
 	d := &l.record.Data
 	ip := cmp.Or(d.FloatingIP, d.Endpoint)
-	if d.balanced() && !isAddress(ip) {
+	switch {
+	case !d.balanced() && isAddress(d.Endpoint): // what machines ask for (reconcileAPIServerLoadBalancer in controllers/openstackmachine_controller.go v0.10.0 to v0.15.0-beta.0)
+		ip = d.Endpoint
+	case d.balanced() && !isAddress(ip):
 		ip = d.LBAddress // a name is looked up: the address is what it led to
 	}
 	if !d.noFloatingIP() && isAddress(ip) {
