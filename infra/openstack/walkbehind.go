@@ -3,6 +3,7 @@ package openstack
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +44,7 @@ var (
 		ID: "openstack.M10", Of: machineKind,
 		Asks:    "the server of a control-plane machine among the members of each pool, by its name and with its address",
 		None:    walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPO puts the server behind the load balancer again"},
+		Several: walk.Waits.Says("Octavia refuses a second member with the address, and CAPO never calls the machine ready"),
 		Differs: walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPO takes the member out, and puts the server in with the address that it has"},
 		Source:  "reconcileLoadBalancerMember: controllers/openstackmachine_controller.go; ReconcileLoadBalancerMember: pkg/cloud/services/loadbalancer/loadbalancer.go v0.9.0 to v0.15.0-beta.0",
 	}
@@ -214,6 +216,8 @@ func (l *location) registeredAnswer(m *member, p *place, at *infra.Instance) wal
 		}
 		name, object := pool+"-"+m.machine.Name, "server "+at.Name
 		switch address, there := members[name]; {
+		case !there && slices.ContainsFunc(slices.Collect(maps.Values(members)), func(held string) bool { return slices.Contains(at.Addresses, held) }):
+			return answer(walk.Several, object, fmt.Sprintf("pool %s has a member with an address of %s that is not called %s", pool, object, name), "is a member of the name")
 		case !there:
 			return answer(walk.None, object, fmt.Sprintf("pool %s has no member %s", pool, name), "is one")
 		case !slices.Contains(at.Addresses, address):
