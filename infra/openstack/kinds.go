@@ -96,6 +96,7 @@ type clusterRecord struct {
 	BastionEnabled               bool
 	BastionGiven, BastionSaid    bool   // a bastion, and whether it is enabled
 	BastionAddress               string // floating IP that spec asks for
+	BastionIP, BastionFloatingIP string // that it had
 	BastionSpec                  string // what its server is to be made of, in JSON
 	BastionZone                  string
 	Tags                         []string
@@ -108,11 +109,11 @@ func (c *clusterRecord) balanced() bool {
 	return c.LBEnabled || c.LBGiven && !c.LBSaid && !strings.Contains(c.APIVersion, "/v1alpha")
 }
 
-// noFloatingIP reports whether CAPO gives the API server no floating IP, and noExternal
 func (c *clusterRecord) bastioned() bool {
 	return c.BastionEnabled || c.BastionGiven && !c.BastionSaid && !strings.Contains(c.APIVersion, "/v1alpha")
 }
 
+// noFloatingIP reports whether CAPO gives the API server no floating IP, and noExternal
 // whether it looks for no external network, without which there is none.
 func (c *clusterRecord) noFloatingIP() bool {
 	return c.NoFloatingIP || c.WantFloatingIP == "false" || c.noExternal()
@@ -152,9 +153,11 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 		backup.Raw(func(c *c) *string { return &c.WantFloatingIP }, "spec.apiServer.enableFloatingIP"),
 		backup.Raw(func(c *c) *string { return &c.WantExternal }, "spec.enableExternalNetwork"),
 		backup.Flag(func(c *c) *bool { return &c.BastionEnabled }, "spec.bastion.enabled"),
-		backup.Raw(func(c *c) *string { return &c.BastionSpec }, "spec.bastion.spec"),
 		backup.Present(func(c *c) *bool { return &c.BastionGiven }, "spec.bastion"),
 		backup.Present(func(c *c) *bool { return &c.BastionSaid }, "spec.bastion.enabled"),
+		backup.Raw(func(c *c) *string { return &c.BastionSpec }, "spec.bastion.spec"),
+		backup.Text(func(c *c) *string { return &c.BastionIP }, "status.bastion.ip"),
+		backup.Text(func(c *c) *string { return &c.BastionFloatingIP }, "status.bastion.floatingIP"),
 		backup.Text(func(c *c) *string { return &c.BastionZone }, "spec.bastion.availabilityZone"),
 		backup.Texts(func(c *c) *[]string { return &c.Tags }, "spec.tags[]"),
 		backup.Text(func(c *c) *string { return &c.BastionAddress }, "spec.bastion.floatingIP", "spec.bastion.instance.floatingIP"),

@@ -28,6 +28,7 @@ var (
 	rowC24b = &walk.Row{
 		ID: "openstack.C24b", Of: clusterKind,
 		Asks:      "the allowed CIDRs of the listener, which are to be those of spec and the cluster's own subnets, routers and bastion, as it last set them",
+		None:      walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPO takes the addresses of the bastion out, because the status that has them is gone, and puts them in again once it has found the bastion ready"},
 		Differs:   walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPO sets them back, and shuts out everyone who was let in since the backup"},
 		Condition: code.InfrastructureUnasked,
 		Source:    "getCanonicalAllowedCIDRs, getOrUpdateAllowedCIDRs: pkg/cloud/services/loadbalancer/loadbalancer.go v0.9.0 to v0.15.0-beta.0",
@@ -168,7 +169,23 @@ func (l *location) allowedAnswer(id backup.ClusterID, p *place) walk.Answer {
 			return answer(walk.Differs, object, fmt.Sprintf("listener %s allows %s, and CAPO last set %s", name, cidrs(f.CIDRs), cidrs(want)), "allows the same")
 		}
 	}
+	if ip := l.record.Data.bastionAllowed(want); ip != "" {
+		return answer(walk.None, object, fmt.Sprintf("%s allows the bastion's address %s, which spec.allowedCIDRs does not", object, ip), "is for the addresses of the bastion by spec.allowedCIDRs, too")
+	}
 	return pass
+}
+
+// bastionAllowed returns an address of the bastion that is among the allowed ones by the cluster's
+// status alone, or "".
+func (c *clusterRecord) bastionAllowed(cidrs []string) string {
+	var spec []string
+	_ = json.Unmarshal([]byte(c.LBAllows), &spec) // absent: all are
+	for _, ip := range []string{c.BastionFloatingIP, c.BastionIP} {
+		if len(spec) > 0 && slices.Contains(cidrs, ip+"/32") && !slices.Contains(spec, ip) && !slices.Contains(spec, ip+"/32") {
+			return ip
+		}
+	}
+	return ""
 }
 
 func sorted(all []string) []string {
