@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"drift-detector/backup"
+	"drift-detector/infra"
 	"drift-detector/infra/capi"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
@@ -16,11 +17,11 @@ import (
 // The row of the bastion.
 var rowC29 = &walk.Row{
 	ID: "openstack.C29", Of: clusterKind,
-	Asks:      "the OpenStackServer of the bastion, which has to be in all as spec.bastion specifies it, and name the cluster's network and security group by the ids that they have now",
+	Asks:      "the OpenStackServer of the bastion, which has to be in all as spec.bastion specifies it, and name the cluster's network and security group by the ids that they have now; in release 0.10 a hash of the bastion, with the ids that its image and server group have now",
 	Differs:   walk.Does{Effect: walk.Replaces, Code: code.MachinesDeleted, What: "CAPO deletes the bastion with its server and creates another"},
-	Versions:  "v0.11 and later",
+	Versions:  "v0.10 and later",
 	Condition: code.InfrastructureUnasked,
-	Source:    "reconcileBastionServer: controllers/openstackcluster_controller.go v0.11.0 to v0.15.0-beta.0",
+	Source:    "reconcileBastionServer: controllers/openstackcluster_controller.go v0.11.0 to v0.15.0-beta.0; reconcileBastion, bastionHashHasChanged v0.10.0",
 }
 
 // askBastion asks C29 of what the objects say in the same words.
@@ -28,6 +29,9 @@ func (q *questions) askBastion(id backup.ClusterID, l *location) {
 	d := &l.record.Data
 	name := id.Name + "-" + roleBastion
 	server := q.objs.servers[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: name}]
+	if d.bastioned() && l.release == withoutServers {
+		q.Note(rowC29, id, d.hashed(infra.ClusterTitle(id)))
+	}
 	if server == nil || !d.bastioned() || l.release < withServers {
 		return
 	}
@@ -72,6 +76,17 @@ func (q *questions) askBastion(id backup.ClusterID, l *location) {
 		return
 	}
 	q.look(rowC29, id, func(p *place) walk.Answer { return c.found(p, id, object) })
+}
+
+// hashed asks C29 of release 0.10: a restore takes away the ids in status.bastion.resolved, and a name
+// may be another image's by now.
+func (c *clusterRecord) hashed(of string) walk.Answer {
+	var spec struct{ Image, ServerGroup json.RawMessage }
+	_ = json.Unmarshal([]byte(c.BastionSpec), &spec)
+	if group := paramOf(string(spec.ServerGroup)); paramOf(string(spec.Image)).id != "" && (!group.given || group.id != "") {
+		return pass
+	}
+	return walk.Answer{Found: walk.Unseen, Objects: []string{roleBastion + " of " + of}}
 }
 
 // bastionCheck compares what CAPO makes of spec.bastion with the OpenStackServer
