@@ -82,6 +82,7 @@ var (
 		Asks:    "the external network that spec.floatingIPNetwork of the pool names, else the only one that the project sees",
 		None:    walk.Waits.Says("CAPO answers no claim of the pool without its network, and waits for the floating IP before it looks for the server"),
 		Several: walk.Waits.Says("CAPO takes none of several and answers no claim of the pool, and waits for the floating IP before it looks for the server"),
+		Refused: "networks, to an account that is not the backup's, or because nobody answered",
 		Source:  "reconcileFloatingIPNetwork: controllers/openstackfloatingippool_controller.go v0.10.0 to v0.15.0-beta.0",
 	}
 	loginRows = []*walk.Row{rowL2, rowL3, rowL4, rowL5, rowL6, rowL7, rowL8, rowA1, rowA3}
@@ -202,6 +203,10 @@ func (q *questions) askPoolNetwork(m *member) {
 			}
 			if k.Kind == KeyExternal && p.Finds(infra.Key{Kind: KeyExternal, Value: SeveralExternal}) {
 				return answer(walk.Several, object, p.title()+" sees several external networks, and the pool names none", "is one alone, or is named by the pool")
+			}
+			if slices.Contains(p.Unread, k.Kind) && !p.Finds(k) {
+				why, _ := p.FactsUnread.Get(k.Kind.String())
+				return walk.Answer{Found: walk.Unread, Why: why, Objects: []string{object}}
 			}
 			return p.thing(k, object)
 		},

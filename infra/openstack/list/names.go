@@ -1,7 +1,6 @@
 package list
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -45,15 +44,19 @@ func (l *listing) noteUsed(kind, id, name string) {
 	}
 }
 
-// noteExternal notes an external network, and that it is not the only one. An
-// administrator sees those that the backup's user may not.
+// noteExternal notes an external network, and that it is not the only one. An administrator
+// sees those that the backup's user may not: of several that may see one, or none.
 func (l *listing) noteExternal(t *thingAnswer) {
-	if !t.External || !l.cloud.own {
-		return
-	}
-	l.found(openstack.KeyExternal, openstack.OneExternal)
-	if l.external = cmp.Or(l.external, t.ID); l.external != t.ID {
-		l.found(openstack.KeyExternal, openstack.SeveralExternal)
+	switch one := (infra.Key{Kind: openstack.KeyExternal, Value: openstack.OneExternal}); {
+	case !t.External, slices.Contains(l.Unread, one.Kind):
+	case l.external == "" || l.external == t.ID:
+		l.external = t.ID
+		l.found(one.Kind, one.Value)
+	case l.cloud.own:
+		l.found(one.Kind, openstack.SeveralExternal)
+	default:
+		l.ProbesFound = slices.DeleteFunc(l.ProbesFound, func(k infra.Key) bool { return k == one })
+		l.refuse(one.Kind, "several external networks are seen, and which of them the account of "+l.target.Subject.The()+" sees is not known", false)
 	}
 }
 

@@ -132,12 +132,64 @@ func TestRulesOfRealGroups(t *testing.T) {
 	}
 }
 
-// answersOf returns what a row is answered of the clusters of a backup whose cloud is listed.
-func answersOf(t *testing.T, data []byte, row string) (all []walk.Answer) {
+// An operator's account may see more external networks than the backup's: one is the one, and of
+// several nobody knows which the backup's sees.
+func TestExternalNetworksOfAnOperator(t *testing.T) {
+	for name, c := range map[string]struct {
+		operator, second bool
+		external, list   walk.Found // openstack.C5 and L7
+	}{
+		"one": {false, false, walk.Passed, walk.Passed}, "two": {false, true, walk.Several, walk.Passed},
+		"an operator sees one": {true, false, walk.Passed, walk.Passed}, "an operator sees two": {true, true, "", walk.Unread},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ops := openstacklab.Recorded
+			ops.User, ops.Password = "ops", "mine"
+			s, data := cloudOf(t, openstacklab.Options{Accounts: []openstacklab.Account{openstacklab.Recorded, ops}})
+			data = openstacklab.Edit(t, data, func(resource string, object map[string]any) bool {
+				if strings.HasPrefix(resource, "openstackclusters.") {
+					spec := object["spec"].(map[string]any)
+					delete(spec, "externalNetwork")
+					delete(spec, "disableExternalNetwork")
+					delete(spec, "disableAPIServerFloatingIP")
+					spec["apiServerLoadBalancer"] = map[string]any{"enabled": true}
+				}
+				return true
+			})
+			if c.second {
+				s.Add("networks", openstacklab.Object{"id": "11111111-2222-4333-8444-555555555555", "name": "more", "router:external": true})
+			}
+			var a infra.Access
+			if c.operator {
+				a.Credentials = []infra.Credential{{Endpoint: s.Identity, Username: "ops", Password: backup.NewSensitive("mine")}}
+			}
+			for row, want := range map[string]walk.Found{"openstack.C5": c.external, "openstack.L7": c.list} {
+				answers := answersBy(t, data, row, a)
+				for _, got := range answers {
+					if got.Found != want && (row == "openstack.C5" || want == walk.Unread || strings.Contains(got.Why, "external")) {
+						t.Errorf("%s: %v (%s), want %q", row, got.Found, got.Why, want)
+					}
+				}
+				if (len(answers) > 0) != (want != "") {
+					t.Errorf("%s: %d answers, want %q", row, len(answers), want)
+				}
+			}
+		})
+	}
+}
+
+// answersOf returns what a row is answered of the clusters of a backup whose cloud is listed, and
+// answersBy as somebody lists it.
+func answersOf(t *testing.T, data []byte, row string) []walk.Answer {
+	t.Helper()
+	return answersBy(t, data, row, infra.Access{})
+}
+
+func answersBy(t *testing.T, data []byte, row string, a infra.Access) (all []walk.Answer) {
 	t.Helper()
 	r := infra.NewRegistry(small())
 	snapshot, secrets := openstacklab.Load(t, New(), data)
-	inv := r.Collect(t.Context(), r.Targets(snapshot, secrets, infra.Access{}), nil)
+	inv := r.Collect(t.Context(), r.Targets(snapshot, secrets, a), nil)
 	for _, s := range r.Expected(snapshot).Steps {
 		if s.Row.ID == row && s.Look != nil {
 			if a := s.Look(&inv); a.Found != "" {
