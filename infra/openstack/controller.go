@@ -137,7 +137,7 @@ func (objs *objects) dateReleases() {
 		if !known {
 			r = releaseOf(v, l.served)
 		}
-		l.release = r
+		l.release, l.dated = r, known
 	}
 }
 

@@ -43,7 +43,13 @@ type location struct {
 	record  *backup.Record[osCluster]
 	home    string  // id of the target
 	release release // of CAPO
+	dated   bool    // the backup says which: what was installed is in it
 	served  bool    // the backup holds OpenStackServers of it
+}
+
+// mayServe reports whether CAPO may have OpenStackServers: a backup without any may lack them.
+func (l *location) mayServe() bool {
+	return l.release >= withServers || l.release == withoutServers && !l.dated
 }
 
 func newObjects(s *backup.Snapshot) *objects {

@@ -287,7 +287,9 @@ func (n *needs) addMember(m *member) {
 		n.addWish(user{m.cluster, m.index, serverKind + " " + m.server.Namespace + "/" + m.server.Name}, m.home, &m.server.Data.Wish, first)
 	case m.machine != nil:
 		if m.resolved() != nil {
-			first = []infra.KeyKind{KeyImage, KeyServerGroup} // flavors since 0.11
+			if first = []infra.KeyKind{KeyImage, KeyServerGroup}; n.objects.locations[m.cluster].mayServe() {
+				first = append(first, KeyFlavor) // since 0.11
+			}
 		}
 		n.addWish(user{m.cluster, m.index, machineKind + " " + m.machine.Namespace + "/" + m.machine.Name}, m.home, &m.machine.Data.Wish, first)
 	}

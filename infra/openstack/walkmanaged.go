@@ -115,7 +115,7 @@ func (q *questions) askManaged(id backup.ClusterID, l *location) {
 	if k := l.unusedGroup(id); !k.IsZero() {
 		q.look(rowC17, id, func(p *place) walk.Answer { return unusedAnswer(p, k) })
 	}
-	if d := &l.record.Data; d.makesGroups() && l.release >= withServers {
+	if d := &l.record.Data; d.makesGroups() && l.mayServe() {
 		object := clusterKind + " " + l.record.Namespace + "/" + l.record.Name
 		a := pass
 		if !d.bastioned() && d.namesBastion() {
@@ -306,7 +306,7 @@ func (c *clusterRecord) namesBastion() bool {
 // unusedGroup returns the probe of the security group of a bastion that is not wanted.
 func (l *location) unusedGroup(id backup.ClusterID) infra.Key {
 	d := &l.record.Data
-	if !d.makesGroups() || d.bastioned() || l.release < withServers {
+	if !d.makesGroups() || d.bastioned() || !l.mayServe() {
 		return infra.Key{}
 	}
 	return infra.Key{Kind: KeyUsed, Value: groupPrefix + resourceName(id) + groupMiddle + roleBastion}
