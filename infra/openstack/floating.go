@@ -52,6 +52,15 @@ func (l *location) bastionAddress() string {
 	return ""
 }
 
+// bastionHad returns the probe of the floating IP that CAPO gave the bastion, where spec asks for none.
+// It is asked for together with others.
+func (l *location) bastionHad() infra.Key {
+	if d := &l.record.Data; d.bastioned() && !d.noExternal() && d.BastionAddress == "" && isAddress(d.BastionFloatingIP) {
+		return infra.Key{Kind: KeyFloating, Value: d.BastionFloatingIP}
+	}
+	return infra.Key{}
+}
+
 // bastionElsewhere returns the probe of that floating IP at another server.
 func (l *location) bastionElsewhere() infra.Key {
 	if ip := l.bastionAddress(); ip != "" {

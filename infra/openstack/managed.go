@@ -58,6 +58,9 @@ func (l *location) probes(id backup.ClusterID) []infra.Key {
 	}
 	d := &l.record.Data
 	keys := []infra.Key{l.anySubnets(), l.managedSubnet(), l.unusedGroup(id), l.stuckBastion(id), l.floatingElsewhere(), l.bastionElsewhere()}
+	if l.address() != "" {
+		keys = append(keys, l.bastionHad())
+	}
 	if ip := l.bastionAddress(); ip != "" {
 		keys = append(keys, infra.Key{Kind: KeyFloating, Value: ip})
 	}

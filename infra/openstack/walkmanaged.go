@@ -85,9 +85,11 @@ var (
 	}
 	rowC30 = &walk.Row{
 		ID: "openstack.C30", Of: clusterKind,
-		Asks:    "the floating IP of spec.bastion.floatingIP, and puts it on the bastion, even if another server has it",
+		Asks:    "the floating IP of the bastion's port; where that has none, for the one of spec.bastion.floatingIP, and puts it on the bastion, even if another server has it",
+		None:    walk.Does{Effect: walk.Writes, Code: code.ResourceMade, What: "CAPO gives the bastion a floating IP with another address, because the status that had it is gone"},
 		Differs: walk.Does{Effect: walk.Writes, Code: code.AddressTaken, What: "CAPO takes the floating IP away from that server, unless the bastion has another one"},
-		Source:  "bastionAddFloatingIP: controllers/openstackcluster_controller.go; AssociateFloatingIP: pkg/cloud/services/networking/floatingip.go v0.10.0 to v0.15.0-beta.0",
+		Refused: "floating IPs", Condition: code.InfrastructureUnasked,
+		Source: "bastionAddFloatingIP: controllers/openstackcluster_controller.go; AssociateFloatingIP: pkg/cloud/services/networking/floatingip.go v0.10.0 to v0.15.0-beta.0",
 	}
 	rowC31 = &walk.Row{
 		ID: "openstack.C31", Of: clusterKind,
@@ -134,6 +136,9 @@ func (q *questions) askManaged(id backup.ClusterID, l *location) {
 			return pass
 		})
 	}
+	if k := l.bastionHad(); !k.IsZero() {
+		q.look(rowC30, id, func(p *place) walk.Answer { return keptAnswer(p, k) })
+	}
 	if k := l.stuckBastion(id); !k.IsZero() {
 		q.look(rowC31, id, func(p *place) walk.Answer {
 			if object := roleBastion + " " + k.Value; p.Finds(k) {
@@ -142,6 +147,27 @@ func (q *questions) askManaged(id backup.ClusterID, l *location) {
 			return pass
 		})
 	}
+}
+
+// keptAnswer asks C30 of a floating IP that CAPO gave the bastion: one that is on nothing is none. That
+// of another server has not been the bastion's for a while.
+func keptAnswer(p *place, k infra.Key) walk.Answer {
+	object := "floating IP " + k.Value
+	why, unread := p.FactsUnread.Get(k.Kind.String())
+	port, known := p.Fact(FactFloating + "/" + k.Value)
+	switch {
+	case unread || slices.Contains(p.Unread, k.Kind):
+		return walk.Answer{Found: walk.Unread, Why: why, Objects: []string{object}}
+	case !p.Asks(k):
+		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
+	case p.Lacks(k):
+		return answer(walk.None, object, object+" of the bastion is gone", "exists, and is named by spec.bastion.floatingIP")
+	case known && port == "":
+		return answer(walk.None, object, object+" of the bastion is on nothing", "is on the bastion again")
+	case !p.Finds(k):
+		return walk.Answer{}
+	}
+	return pass
 }
 
 // answer asks C12, C14 and C18.
