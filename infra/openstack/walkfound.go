@@ -177,17 +177,15 @@ func (x *inspection) networkless(m *member, p *place) walk.Answer {
 
 // unnamed asks S11b. Ports of the name that are free count as none.
 func (x *inspection) unnamed(m *member, p *place) walk.Answer {
-	ports := m.resolved().ports()
+	ports, object := m.resolved().ports(), x.q.objs.titleOf(m)
 	for i, k := range x.q.objs.twinPorts(m) {
-		if own := (infra.Key{Kind: KeyHeld, Value: k.Value}); p.IsSilent(own) || p.Finds(own) {
-			continue
+		switch own := (infra.Key{Kind: KeyHeld, Value: k.Value}); {
+		case p.IsSilent(own) || p.Finds(own):
+		case ports[i].MACAddress != "":
+			return answer(walk.Differs, object, "its server's port does not have its name, and the spec gives its MAC address", "has a port of its name")
+		default:
+			return answer(walk.None, object, "its server's port does not have its name (OpenStackMachine name and -0, or the suffix of the port)", "has a port of its name")
 		}
-		object := x.q.objs.titleOf(m)
-		a := answer(walk.None, object, fmt.Sprintf("no server has a port that is called %s", ports[i].named(x.q.objs.serverName(m), i)), "has a port of that name")
-		if ports[i].MACAddress != "" {
-			a.Found, a.Why = walk.Differs, a.Why+", and the spec gives its MAC address"
-		}
-		return a
 	}
 	return pass
 }

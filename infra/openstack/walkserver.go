@@ -70,7 +70,7 @@ var (
 	rowS11b = &walk.Row{
 		ID: "openstack.S11b", Of: serverKind,
 		Asks:    "each port of the server by its name, on its network",
-		None:    walk.Does{Effect: walk.Writes, Code: code.ResourceMade, What: "CAPO creates a port of that name, which no server has"},
+		None:    walk.Does{Effect: walk.Writes, Code: code.ResourceMade, What: "CAPO creates a second port, which no server has"},
 		Differs: walk.Waits.Says("Neutron refuses a second port with the MAC address, and CAPO goes no further"),
 		Source:  "EnsurePort: pkg/cloud/services/networking/port.go v0.12.0 to v0.15.0-beta.0; CreatePorts v0.10.0, v0.11.0",
 	}
