@@ -84,7 +84,7 @@ cover: ## say how much of the code the tests run: each function, and the whole l
 update: ## write what tests hold and code makes: golden files, parts of docs/
 	go test ./docs ./infra/all -update
 	go test ./report/text -update
-	go test ./detector -run VerdictsPage -update
+	go test ./detector -run 'VerdictsPage|WhatIsSaid' -update
 	go test ./cmd/drift-detector/program -run Documented -update
 	cd testdata/oracle && go test . -run Kustomize -update
 

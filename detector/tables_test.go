@@ -1,6 +1,8 @@
 package detector
 
 import (
+	"time"
+
 	"drift-detector/infra"
 	"drift-detector/report/code"
 )
@@ -21,12 +23,17 @@ type rowScene struct {
 // apply to later rows, so that the order of the rows shows.
 var machineScenes = []rowScene{
 	{"being-deleted", func(s *scene) {
-		s.worker(subject).Dying = &infra.Deletion{Text: "its Machine is being deleted"}
+		s.worker(subject).Dying = &infra.Deletion{Text: "its Machine is being deleted", Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 		s.vmOf(subject)
 	}, code.Unknown, code.BeingDeleted},
 	{"kind-unread", func(s *scene) { s.worker(subject); s.vmOf(subject); s.kindUnread() }, code.Unknown, code.KindUnread},
 	{"provider-unsupported", func(s *scene) { s.worker(subject).Provider = "" }, code.Unknown, code.UnsupportedProvider},
 	{"id-recorded-twice", func(s *scene) { s.worker(subject); s.worker("other").Strong = bios("b-m") }, code.Unknown, code.ClaimedTwice},
+	{"id-recorded-twice", func(s *scene) {
+		for _, name := range []string{subject, "o1", "o2", "o3", "o4", "o5", "o6"} {
+			s.worker(name).Strong = bios("b-m")
+		}
+	}, code.Unknown, code.ClaimedTwice},
 	{"recorded-ids-differ", func(s *scene) { s.worker(subject).Conflict = "b-m and b-x" }, code.Unknown, code.ConflictingIDs},
 	{"unreadable-at-home", func(s *scene) { s.worker(subject); s.vm("dark", ref("r-m")).Unreadable = true }, code.Unknown, code.InstanceUnreadable},
 	{"id-at-contradicted-home", func(s *scene) { s.worker(subject); s.vmOf(subject); s.elsewhere("x", "y") }, code.Unknown, code.ScopeIncomplete},
@@ -51,6 +58,7 @@ var machineScenes = []rowScene{
 	{"weaker-key-at-home", func(s *scene) { weakWorker(s); s.vm("new", bios("b-x"), weakly("w")) }, code.Healthy, ""},
 	{"node-alive", func(s *scene) { s.worker(subject); s.node(prod, bios("b-m"), subject) }, code.Unknown, code.NodeAlive},
 	{"pool-member-not-found", func(s *scene) { s.poolWorker(subject) }, code.Unknown, code.PoolMember},
+	{"pool-member-not-found", func(s *scene) { s.poolWorker(subject).LeavesPool = "Cluster API deletes it" }, code.Unknown, code.PoolMember},
 	{"no-id-but-namesake", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.vm("later", named(subject)) }, code.Unknown, code.AmbiguousMatch},
 	{"no-id-no-infra-object", func(s *scene) { c := s.worker(subject); c.Strong, c.InfraMissing = infra.Key{}, true }, code.Unknown, code.InfraObjectMissing},
 	{"no-id-no-name", func(s *scene) { c := s.worker(subject); c.Strong, c.Unnamed = infra.Key{}, "odd" }, code.Unknown, code.AmbiguousMatch},

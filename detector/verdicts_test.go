@@ -11,7 +11,7 @@ import (
 	"drift-detector/report/code"
 )
 
-var update = flag.Bool("update", false, "write docs/verdicts.md")
+var update = flag.Bool("update", false, "write docs/verdicts.md and what scenes say")
 
 const verdictsPage = "../docs/verdicts.md"
 
