@@ -114,20 +114,27 @@ func (l Labels) Map() map[string]string {
 	if l == "" {
 		return nil
 	}
-	if out, ok := l.Plain(); ok {
-		return out
+	out := make(map[string]string, strings.Count(string(l), ","))
+	l.Fill(out)
+	return out
+}
+
+// Fill makes a map hold what Map returns, and nothing else.
+func (l Labels) Fill(out map[string]string) {
+	clear(out)
+	if l == "" || l.plain(func(key, value string) { out[key] = value }) {
+		return
 	}
+	clear(out)
 	var all map[string]any
 	if json.Unmarshal([]byte(l), &all) != nil {
-		return nil
+		return
 	}
-	out := make(map[string]string, len(all))
 	for key, v := range all {
 		if s, ok := v.(string); ok {
 			out[key] = s
 		}
 	}
-	return out
 }
 
 // Plain reads labels as Kubernetes writes them: strings without escapes, and nothing
@@ -196,6 +203,12 @@ func (l Labels) Lookup(key string) (value string, is bool) {
 	}
 	value, is = l.Map()[key]
 	return value, is
+}
+
+// Has reports whether there is a label, as k8s.io/apimachinery/pkg/labels asks it.
+func (l Labels) Has(key string) bool {
+	_, is := l.Lookup(key)
+	return is
 }
 
 var errNotObject = errors.New("not an object")

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"drift-detector/backup"
 )
 
@@ -135,8 +137,8 @@ func (c *cover) machine(m *backup.Machine) bool {
 	k := coverKey{m.Cluster, m.Labels}
 	covered, known := c.asked[k]
 	if !known {
-		labels := m.Labels.Map()
-		covered = slices.ContainsFunc(selectors.MayFit(labels), func(s *selector) bool { return s.matches(labels) })
+		own := m.Labels.Map()
+		covered = slices.ContainsFunc(selectors.MayFit(own), func(s *selector) bool { return s.matches(labels.Set(own)) })
 		c.asked[k] = covered
 	}
 	return covered

@@ -35,9 +35,9 @@ func parseSelector(text string) (*selector, bool) {
 	return s, true
 }
 
-func (s *selector) matches(l map[string]string) bool {
+func (s *selector) matches(l labels.Labels) bool {
 	for key, value := range s.MatchLabels {
-		if have, ok := l[key]; !ok || have != value {
+		if have, ok := l.Lookup(key); !ok || have != value {
 			return false
 		}
 	}
@@ -47,7 +47,7 @@ func (s *selector) matches(l map[string]string) bool {
 			s.use = labels.Nothing()
 		}
 	}
-	return s.use.Matches(labels.Set(l))
+	return s.use.Matches(l)
 }
 
 var ruleOverlap = rule("overlap")
@@ -119,13 +119,13 @@ type offspring struct {
 type child struct {
 	kind, owner string
 	cluster     backup.ClusterID
-	labels      map[string]string
+	labels      backup.Labels
 }
 
 type label struct{ key, value string }
 
 func (o *offspring) add(kind, owner string, cluster backup.ClusterID, labels backup.Labels) {
-	o.all = append(o.all, &child{kind, owner, cluster, labels.Map()})
+	o.all = append(o.all, &child{kind, owner, cluster, labels})
 }
 
 // candidates returns the children that have one of the labels that a selector demands.
@@ -133,8 +133,10 @@ func (o *offspring) candidates(s *selector) []*child {
 	const few = 16
 	if len(o.all) > few && o.labeled == nil {
 		o.labeled = map[label][]*child{}
+		own := map[string]string{}
 		for _, c := range o.all {
-			for key, value := range c.labels {
+			c.labels.Fill(own)
+			for key, value := range own {
 				o.labeled[label{key, value}] = append(o.labeled[label{key, value}], c)
 			}
 		}
