@@ -27,47 +27,62 @@ type posting struct {
 	hash uint32 // the last bits of the key's
 }
 
-// indexKeys maps the keys of the instances that the test accepts.
-func indexKeys(vms []VM, test func(*VM) bool) postings {
+// indexKeys maps the keys of instances.
+func indexKeys(vms []VM) postings {
 	n := 0
 	for i := range vms {
-		if test(&vms[i]) {
-			n += len(vms[i].Keys)
-		}
+		n += len(vms[i].Keys)
 	}
 	p := postings{vms: vms, seed: maphash.MakeSeed(), bits: bits.Len(uint(n)), of: make([]posting, n)}
 	// Two entries further on, places are counted; one entry further on, each is where the
 	// next instance goes.
 	p.begin = make([]int32, 1<<p.bits+2)
 	hashes := make([]uint64, 0, n)
-	each := func(do func(v *VM)) {
-		for i := range vms {
-			if v := &vms[i]; test(v) {
-				do(v)
-			}
-		}
-	}
-	each(func(v *VM) {
-		for _, k := range v.Keys {
+	for i := range vms {
+		for _, k := range vms[i].Keys {
 			hash := p.hash(k)
 			hashes = append(hashes, hash)
 			p.begin[p.place(hash)+2]++
 		}
-	})
+	}
 	for i := range p.begin[1:] {
 		p.begin[i+1] += p.begin[i]
 	}
-	each(func(v *VM) {
-		for range v.Keys {
+	for i := range vms {
+		for range vms[i].Keys {
 			next := &p.begin[p.place(hashes[0])+1]
-			p.of[*next] = posting{v.place, uint32(hashes[0])}
+			p.of[*next] = posting{vms[i].place, uint32(hashes[0])}
 			*next++
 			hashes = hashes[1:]
 		}
-	})
+	}
 	// A key that is asked for often may have the place of one that many instances have.
 	for i := range p.begin[2:] {
 		slices.SortStableFunc(p.of[p.begin[i]:p.begin[i+1]], func(a, b posting) int { return cmp.Compare(a.hash, b.hash) })
+	}
+	return p
+}
+
+// only returns the postings of the instances that the test accepts.
+func (p postings) only(test func(*VM) bool) postings {
+	n := 0
+	for _, at := range p.of {
+		if test(&p.vms[at.vm]) {
+			n++
+		}
+	}
+	if n == 0 {
+		return postings{}
+	}
+	all, begin := p.of, p.begin
+	p.of, p.begin = make([]posting, 0, n), make([]int32, len(begin))
+	for i := range begin[1:] {
+		for _, at := range all[begin[i]:begin[i+1]] {
+			if test(&p.vms[at.vm]) {
+				p.of = append(p.of, at)
+			}
+		}
+		p.begin[i+1] = int32(len(p.of))
 	}
 	return p
 }
