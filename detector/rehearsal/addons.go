@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/labels"
-
 	"drift-detector/backup"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
@@ -93,13 +91,9 @@ func (c *cluster) selectedBy(kind *backup.Kind[addon], namespace string) []*back
 	if c.object == nil {
 		return nil
 	}
-	var own labels.Set
 	var out []*backup.Record[addon]
 	for _, a := range c.world.beside().addons[kind][owned{backup: c.ID.Backup, namespace: namespace}] {
-		if own == nil {
-			own = backup.Labels(c.object.Labels).Map()
-		}
-		if a.selector == nil || a.selector.Matches(own) || a.names(c.ID) {
+		if a.selector == nil || a.selector.Matches(backup.Labels(c.object.Labels)) || a.names(c.ID) {
 			out = append(out, a.Record)
 		}
 	}

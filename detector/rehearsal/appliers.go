@@ -54,20 +54,24 @@ type appliedBy struct {
 }
 
 // appliers returns what applies the cluster's object.
-func (c *cluster) appliers() []appliedBy {
+func (c *cluster) appliers() (all []appliedBy) {
 	own := backup.Labels(c.object.Labels)
 	app, _, _ := strings.Cut(c.object.Tracking, ":")
-	all := []appliedBy{
+	for _, a := range [...]appliedBy{
 		{kind: kustomizations, title: "Kustomization", namespace: own.Get("kustomize.toolkit.fluxcd.io/namespace"), name: own.Get("kustomize.toolkit.fluxcd.io/name")},
 		{kind: helmReleases, title: "HelmRelease", namespace: own.Get("helm.toolkit.fluxcd.io/namespace"), name: own.Get("helm.toolkit.fluxcd.io/name")},
 		{kind: applications, title: "Application", name: cmp.Or(app, own.Get("argocd.argoproj.io/instance"))},
 		{kind: applications, title: "Application", name: own.Get("app.kubernetes.io/instance"), guess: true},
 		{kind: bundles, title: "BundleDeployment", name: bundleOf(c.object.ObjectSet)},
+	} {
+		if a.name != "" {
+			all = append(all, a)
+		}
 	}
 	if deployments.In(c.world.in.Snapshot).Named(c.ID.Backup, c.ID.Namespace, c.ID.Name) != nil {
 		all = append(all, appliedBy{kind: helmReleases, title: "HelmRelease", namespace: c.ID.Namespace, name: c.ID.Name})
 	}
-	return slices.DeleteFunc(all, func(a appliedBy) bool { return a.name == "" })
+	return all
 }
 
 // bundleOf returns the BundleDeployment that an id of Fleet names, behind which the agent of the

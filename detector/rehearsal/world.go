@@ -82,7 +82,7 @@ func newWorld(in *Inputs) *world {
 	s, res := in.Snapshot, &in.Result
 	w := &world{
 		in: in, at: make(map[backup.ClusterID]*cluster, len(res.Clusters)), machines: make([]*machine, len(s.Machines)),
-		trace: Trace{Passed: map[string]int{}}, unseen: map[seen]bool{}, groups: map[backup.ClusterID][]*backup.Group{}, absent: map[absence]bool{},
+		trace: Trace{Steps: make([]walk.Step, 0, len(in.Expected.Steps)+2*len(res.Clusters)), Passed: map[string]int{}}, unseen: map[seen]bool{}, groups: map[backup.ClusterID][]*backup.Group{}, absent: map[absence]bool{},
 	}
 	for i := range s.Groups {
 		w.groups[s.Groups[i].Cluster] = append(w.groups[s.Groups[i].Cluster], &s.Groups[i])
