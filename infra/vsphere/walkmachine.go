@@ -208,8 +208,11 @@ func (objs *objects) restDiffers(m *member) (differ []string) {
 		return nil
 	}
 	have, want := membersOf(m.vm.Data.Rest), membersOf(m.machine.Data.Rest)
-	if have["os"] == "" {
+	switch {
+	case have["os"] == "":
 		delete(want, "os") // CAPV may set it once
+	case want["os"] == "":
+		want["os"] = said("Linux") // its webhook makes that of none, in a VSphereVM alone (Default: internal/webhooks/vspherevm.go)
 	}
 	all := maps.Clone(have)
 	maps.Copy(all, want)
