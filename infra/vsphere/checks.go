@@ -101,17 +101,18 @@ func (objs *objects) addressesAbsent() []check.Finding {
 	}
 	var found []check.Finding
 	for id, m := range first {
+		at := m.vmAt()
 		lost, claim := objs.unclaimed(m)
 		what := "it"
 		if lost == addresses {
 			what = "its IPAddress"
 		}
-		f := ruleAddress.On(id.Backup, claimKind+" "+m.vm.Namespace+"/"+claim,
-			"%s is not in %s, and has an address of %s %s/%s", what, objs.snapshot.Subject().The(), vmKind, m.vm.Namespace, m.vm.Name)
+		f := ruleAddress.On(id.Backup, claimKind+" "+at.Namespace+"/"+claim,
+			"%s is not in %s, and has an address of %s %s/%s", what, objs.snapshot.Subject().The(), vmKind, at.Namespace, at.Name)
 		if n := count[id] - 1; n > 0 {
 			f = f.And(fmt.Sprintf("likewise of %d more in the cluster", n))
 		}
-		found = append(found, f.At(lost.Resource(), m.vm.Namespace).Of(id))
+		found = append(found, f.At(lost.Resource(), at.Namespace).Of(id))
 	}
 	return found
 }

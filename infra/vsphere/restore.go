@@ -60,13 +60,18 @@ func claims(s *backup.Snapshot) map[capi.Object]bool {
 // in pkg/services/govmomi/service.go v1.6.0 to v1.16.1). A claim without its IPAddress is given
 // the first that is free (cluster-api-ipam-provider-in-cluster FindFreeAddress).
 func (objs *objects) unclaimed(m *member) (lost backup.AnyKind, claim string) {
-	if m.vm == nil {
-		return nil, ""
+	var devices []device
+	switch {
+	case m.vm != nil:
+		devices = objs.devicesIn(m.vm.Data.Devices)
+	case objs.madeAgain(m):
+		devices = objs.devices(m)
 	}
-	for device, d := range objs.devicesIn(m.vm.Data.Devices) {
+	at := m.vmAt()
+	for device, d := range devices {
 		for pool := range d.Pools {
-			name := fmt.Sprintf("%s-%d-%d", m.vm.Name, device, pool)
-			switch whole, claimed := objs.claims[capi.Object{Backup: m.vm.Backup, Namespace: m.vm.Namespace, Name: name}]; {
+			name := fmt.Sprintf("%s-%d-%d", at.Name, device, pool)
+			switch whole, claimed := objs.claims[capi.Object{Backup: at.Backup, Namespace: at.Namespace, Name: name}]; {
 			case !claimed:
 				return addressClaims, name
 			case !whole:
@@ -75,6 +80,23 @@ func (objs *objects) unclaimed(m *member) (lost backup.AnyKind, claim string) {
 		}
 	}
 	return nil, ""
+}
+
+// madeAgain reports whether CAPV makes a VSphereVM for a machine that had one, and of which name.
+func (objs *objects) madeAgain(m *member) bool {
+	return m.vm == nil && m.index >= 0 && m.machine != nil && m.unnamed == "" && !m.strong.IsZero() &&
+		objs.lacks(m) == nil && !objs.snapshot.IsUnread(m.machine.Backup, vmKind)
+}
+
+// vmAt returns which VSphereVM a machine has, or which one CAPV makes for it.
+func (m *member) vmAt() capi.Object {
+	switch {
+	case m.vm != nil:
+		return capi.ObjectOf(&m.vm.Meta)
+	case m.machine != nil:
+		return capi.Object{Backup: m.machine.Backup, Namespace: m.machine.Namespace, Name: m.name}
+	}
+	return capi.Object{}
 }
 
 // zoneOfMachine returns the VSphereDeploymentZone that a Machine names. CAPV follows the

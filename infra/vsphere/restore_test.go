@@ -75,6 +75,21 @@ func TestWhatKeepsCAPVFromAMachine(t *testing.T) {
 	}
 }
 
+// CAPV asks for the addresses of a VSphereVM that it makes for a machine whose VM it finds by its name.
+func TestUnclaimedAddressesWithoutVSphereVM(t *testing.T) {
+	b := vspheretest.NewBackup()
+	b.Set(machines.Resource(), "spec.network", fields{"devices": []any{fields{"addressesFromPools": []any{fields{"kind": "InClusterIPPool", "name": "pool"}}}}})
+	b.Drop(vms.Resource())
+	const claim = "IPAddressClaim prod-md-0-abcde-vwxyz-0-0"
+	if r := expectedMachine(t, b).Restore; r == nil || r.Unclaimed != claim {
+		t.Errorf("%+v, want %s", r, claim)
+	}
+	b.Set(machines.Resource(), "spec.providerID", nil).Set("machines"+vspheretest.CAPIGroup, "spec.providerID", nil)
+	if r := expectedMachine(t, b).Restore; r != nil && r.Unclaimed != "" {
+		t.Errorf("%+v of a machine that never had a VM", r)
+	}
+}
+
 // An address of a pool belongs to a claim, by the names of the VSphereVM, the device and the pool.
 func TestUnclaimedAddresses(t *testing.T) {
 	pool := fields{"apiGroup": "ipam.cluster.x-k8s.io", "kind": "InClusterIPPool", "name": "pool"}

@@ -41,10 +41,11 @@ var rowR8 = &walk.Row{
 
 // ofPools asks VM6b.
 func (objs *objects) ofPools(m *member) (found walk.Answer) {
+	at := m.vmAt()
 	for i, d := range objs.devices(m) {
 		for n, pool := range d.Pools {
-			name := fmt.Sprintf("%s-%d-%d", m.vm.Name, i, n)
-			c := addressClaims.In(objs.snapshot).Named(m.vm.Backup, m.vm.Namespace, name)
+			name := fmt.Sprintf("%s-%d-%d", at.Name, i, n)
+			c := addressClaims.In(objs.snapshot).Named(at.Backup, at.Namespace, name)
 			if c == nil {
 				continue // that it is absent is said elsewhere
 			}
@@ -59,18 +60,18 @@ func (objs *objects) ofPools(m *member) (found walk.Answer) {
 
 // claimed asks R8, of addresses that have the names of their claims, as a restore leaves them.
 func (objs *objects) claimed(m *member) walk.Answer {
-	found := walk.Answer{}
+	found, at := walk.Answer{}, m.vmAt()
 	for i, d := range objs.devices(m) {
 		gateways, seen := [2]string{d.Gateway4, d.Gateway6}, map[string]bool{}
 		for pool := range d.Pools {
-			name := fmt.Sprintf("%s-%d-%d", m.vm.Name, i, pool)
-			a := addresses.In(objs.snapshot).Named(m.vm.Backup, m.vm.Namespace, name)
+			name := fmt.Sprintf("%s-%d-%d", at.Name, i, pool)
+			a := addresses.In(objs.snapshot).Named(at.Backup, at.Namespace, name)
 			if a == nil {
 				continue // that it is absent is said elsewhere
 			}
 			if bad := a.Data.onDevice(&gateways, seen); bad.Found != "" {
 				object := "IPAddress " + a.Namespace + "/" + name
-				return answer(bad.Found, object, object+" of "+vmKind+" "+m.vm.Name+" "+bad.Why, "suits its device")
+				return answer(bad.Found, object, object+" of "+vmKind+" "+at.Name+" "+bad.Why, "suits its device")
 			}
 			found = pass
 		}

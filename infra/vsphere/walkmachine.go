@@ -76,8 +76,8 @@ var (
 // askMachine asks what the backup says of a machine.
 func (q *questions) askMachine(m *member) {
 	machine := &q.objs.snapshot.Machines[m.index]
-	if m.vm == nil || m.machine.Paused {
-		return // its verdict says what becomes of it, or nobody acts
+	if m.machine.Paused || m.vm == nil && !q.objs.madeAgain(m) {
+		return // nobody acts, or its verdict says what becomes of it
 	}
 	if !m.strong.IsZero() {
 		a := pass
@@ -86,7 +86,9 @@ func (q *questions) askMachine(m *member) {
 		}
 		q.noteMachine(rowM4, m, a)
 	}
-	q.noteMachine(rowM5, m, q.objs.computedName(m))
+	if m.vm != nil {
+		q.noteMachine(rowM5, m, q.objs.computedName(m))
+	}
 	if lacks := q.objs.lacks(m); lacks != nil {
 		q.noteMachine(rowVM4, m, answer(walk.None, lacks[0], lacks[0]+" is not in the backup", "exists"))
 		return
@@ -94,14 +96,16 @@ func (q *questions) askMachine(m *member) {
 	if machine.FailureDomain != "" {
 		q.noteMachine(rowVM4, m, pass)
 	}
-	q.noteMachine(rowM6, m, q.objs.written(m))
-	q.askSession(m)
+	if m.vm != nil {
+		q.noteMachine(rowM6, m, q.objs.written(m))
+		q.askSession(m)
+		q.noteMachine(rowR1, m, q.objs.statusBack(m))
+		q.noteMachine(rowR2, m, q.objs.writtenLower(m))
+	}
 	q.noteMachine(rowVM3, m, q.objs.modular(m))
 	q.noteMachine(rowVM4b, m, q.objs.placedAgain(m))
 	q.noteMachine(rowVM5, m, q.objs.addressed(m))
 	q.noteMachine(rowVM6b, m, q.objs.ofPools(m))
-	q.noteMachine(rowR1, m, q.objs.statusBack(m))
-	q.noteMachine(rowR2, m, q.objs.writtenLower(m))
 	q.noteMachine(rowR8, m, q.objs.claimed(m))
 }
 

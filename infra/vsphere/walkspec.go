@@ -107,6 +107,9 @@ func (objs *objects) devicesIn(text string) []device {
 
 // rewritten reports whether CAPV writes other network devices into the VSphereVM than it has.
 func (objs *objects) rewritten(m *member) bool {
+	if m.vm == nil {
+		return false
+	}
 	have, want := m.vm.Data.Devices, objs.devicesOf(m)
 	return have != want && objs.devicesWith(have, "") != objs.devicesWith(want, "")
 }
@@ -114,13 +117,14 @@ func (objs *objects) rewritten(m *member) bool {
 // fixedAddresses returns the addresses of a VM all of whose network devices have some, of the spec
 // or of pools; none where one may have others, or an address is not known.
 func (objs *objects) fixedAddresses(m *member) (all []string) {
+	at := m.vmAt()
 	for i, d := range objs.devices(m) {
 		if d.Skip || d.DHCP4 || d.DHCP6 {
 			return nil
 		}
 		texts := slices.Clone(d.Addrs)
 		for pool := range d.Pools {
-			a := addresses.In(objs.snapshot).Named(m.vm.Backup, m.vm.Namespace, fmt.Sprintf("%s-%d-%d", m.vm.Name, i, pool))
+			a := addresses.In(objs.snapshot).Named(at.Backup, at.Namespace, fmt.Sprintf("%s-%d-%d", at.Name, i, pool))
 			if a == nil {
 				return nil
 			}

@@ -112,7 +112,7 @@ func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
 	x := &inspection{members: make([]*wanted, len(objs.snapshot.Machines)), passing: map[uint][]walk.Step{}, places: map[placedAt]walk.Answer{}, centers: map[*infra.Listing][]string{}, labels: map[string]bool{}}
 	groups := map[*backup.Record[vsphereZone]]*vmGroup{}
 	for i := range objs.members {
-		if m := &objs.members[i]; m.index >= 0 && m.machine != nil && m.vm != nil && !m.machine.Paused && !m.vm.Paused {
+		if m := &objs.members[i]; m.index >= 0 && m.machine != nil && !m.machine.Paused && (m.vm != nil && !m.vm.Paused || objs.madeAgain(m)) {
 			x.members[m.index] = objs.wanted(m, groups)
 		}
 	}
@@ -149,7 +149,8 @@ type wanted struct {
 type vmGroup struct{ name, cluster string }
 
 func (objs *objects) wanted(m *member, groups map[*backup.Record[vsphereZone]]*vmGroup) *wanted {
-	w := &wanted{place: m.place, cloneRest: objs.restOf(m), cards: int32(len(objs.devices(m))), rewritten: objs.rewritten(m), addresses: objs.fixedAddresses(m), namespace: m.vm.Namespace, name: m.vm.Name}
+	at := m.vmAt()
+	w := &wanted{place: m.place, cloneRest: objs.restOf(m), cards: int32(len(objs.devices(m))), rewritten: objs.rewritten(m), addresses: objs.fixedAddresses(m), namespace: at.Namespace, name: at.Name}
 	if c := objs.vsphereCluster(m.cluster); c != nil {
 		w.modules = len(c.Data.modules()) > 0
 	}
