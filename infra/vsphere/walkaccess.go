@@ -20,6 +20,16 @@ var rowVM1b = &walk.Row{
 	Source:    "retrieveVcenterSession: controllers/vspherevm_controller.go; GetOrCreate, newClient: pkg/session/session.go; createOrPatchVSphereVM: pkg/services/vimmachine.go v1.8.10 to v1.16.1",
 }
 
+// rowVM1c is the part of VM1 that the login decides. At the vCenter of the VSphereCluster C6 asks.
+var rowVM1c = &walk.Row{
+	ID: "vsphere.VM1c", Of: vmKind,
+	Asks:      "a session with the credential in the backup, at a vCenter that is not its VSphereCluster's",
+	None:      walk.Waits.Says("CAPV has no credential and has no session for the VM"),
+	Differs:   walk.Waits.Says("CAPV cannot log in and has no session for the VM"),
+	Condition: code.CredentialUntried,
+	Source:    "retrieveVcenterSession: controllers/vspherevm_controller.go; generateOverrideFunc: pkg/services/vimmachine.go v1.5.8 to v1.16.1",
+}
+
 // sessionAt is what CAPV keeps a session for: a vCenter with a credential, and a datacenter as it
 // is written.
 type sessionAt struct {
@@ -65,15 +75,27 @@ func (objs *objects) pinOf(m *member) string {
 	return ""
 }
 
-// askSession asks VM1b. Of the thumbprint of the VSphereCluster C6b says what there is to say.
+// askSession asks VM1b and VM1c. Of the thumbprint of the VSphereCluster C6b says what there is to
+// say of its own vCenter; to that of another vCenter, which a failure domain or the VSphereMachine
+// names, CAPV brings the same thumbprint and the same credential.
 func (q *questions) askSession(m *member) {
 	c := q.objs.vsphereCluster(m.cluster)
 	pins := q.pins[m.place]
-	if c == nil || slices.Contains(pins, "") || slices.Contains(pins, c.Data.Thumbprint) {
+	elsewhere := c != nil && m.place.unplaced == "" && m.place.target != q.objs.targetID(m.cluster, q.objs.server(c.Data.Server))
+	if elsewhere && q.objs.mayUse(m.cluster, c) {
+		at := infra.AccessAt{Cluster: m.cluster, Subject: q.objs.titleOf(m), ID: m.place.target, With: credentialTitle(q.objs.identityOf(m.cluster))}
+		step := at.CredentialStep(rowVM1c)
+		step.Machine = m.index
+		q.Steps = append(q.Steps, step)
+	}
+	if c == nil || slices.Contains(pins, "") || slices.Contains(pins, c.Data.Thumbprint) && !elsewhere {
 		q.noteMachine(rowVM1b, m, pass)
 		return
 	}
 	object, target := machineKind+" "+m.machine.Namespace+"/"+m.machine.Name, m.place.target
+	if m.machine.Data.Spec.Thumbprint == "" {
+		object = clusterKind + " " + c.Namespace + "/" + c.Name
+	}
 	q.Steps = append(q.Steps, infra.Step{
 		Step: walk.Step{Row: rowVM1b, Cluster: m.cluster, Subject: q.objs.titleOf(m), Machine: m.index},
 		Look: func(inv *infra.Inventory) (a walk.Answer) {
