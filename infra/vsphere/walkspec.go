@@ -114,32 +114,42 @@ func (objs *objects) rewritten(m *member) bool {
 	return have != want && objs.devicesWith(have, "") != objs.devicesWith(want, "")
 }
 
-// fixedAddresses returns the addresses of a VM all of whose network devices have some, of the spec
-// or of pools; none where one may have others, or an address is not known.
-func (objs *objects) fixedAddresses(m *member) (all []string) {
+// fixedAddresses returns the addresses of each network device that has some of the spec or of pools
+// and no others, with their networks where these are known, and whether all devices are such ones.
+func (objs *objects) fixedAddresses(m *member) (devices [][]netip.Prefix, all bool) {
 	at := m.vmAt()
+	all = true
 	for i, d := range objs.devices(m) {
 		if d.Skip || d.DHCP4 || d.DHCP6 {
-			return nil
+			all = false
+			continue
 		}
 		texts := slices.Clone(d.Addrs)
 		for pool := range d.Pools {
 			a := addresses.In(objs.snapshot).Named(at.Backup, at.Namespace, fmt.Sprintf("%s-%d-%d", at.Name, i, pool))
 			if a == nil {
-				return nil
+				return nil, false // one is not known
 			}
-			texts = append(texts, a.Data.Address)
+			texts = append(texts, fmt.Sprintf("%s/%d", a.Data.Address, a.Data.Prefix.N))
 		}
+		var of []netip.Prefix
 		for _, text := range texts {
 			written, _, _ := strings.Cut(text, "/")
-			a, err := netip.ParseAddr(written)
+			alone, err := netip.ParseAddr(written)
 			if err != nil {
-				return nil
+				return nil, false
 			}
-			all = append(all, a.String())
+			p, err := netip.ParsePrefix(text)
+			if err != nil || p.Bits() == 0 {
+				p = netip.PrefixFrom(alone, alone.BitLen())
+			}
+			of = append(of, p)
+		}
+		if of != nil {
+			devices = append(devices, of)
 		}
 	}
-	return all
+	return devices, all
 }
 
 // membersOf returns the members of a JSON object, each in one form, without those that say

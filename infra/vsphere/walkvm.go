@@ -3,6 +3,7 @@ package vsphere
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,7 +71,7 @@ var (
 	}
 	rowR9 = &walk.Row{
 		ID: "vsphere.R9", Of: vmKind,
-		Asks:    "the VM's metadata, as it makes that of network devices: the VSphereVM had those that VSphereMachine and failure domain say, and where no device has DHCP the VM has one of the addresses that they say",
+		Asks:    "the VM's metadata, as it makes that of network devices: the VSphereVM had those that VSphereMachine and failure domain say, and the VM has no other address in the network of a device without DHCP; where no device has DHCP, it has one of the addresses that they say",
 		Differs: walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPV writes the network devices of the VSphereMachine into the VM's metadata, and the VM has their addresses when it starts again"},
 		Source:  "reconcileMetadata: pkg/services/govmomi/service.go; GetMachineMetadata: pkg/util/machines.go; generateOverrideFunc: pkg/services/vimmachine.go v1.5.8 to v1.16.1",
 	}
@@ -141,8 +142,9 @@ type wanted struct {
 	cards           int32
 	modules         bool // of its VSphereCluster
 	rewritten       bool
-	addresses       []string // see fixedAddresses
-	namespace, name string   // of the VSphereVM
+	addresses       [][]netip.Prefix // see fixedAddresses
+	fixed           bool             // likewise, of all devices
+	namespace, name string           // of the VSphereVM
 }
 
 // vmGroup is the group of VMs of a failure domain, and the compute cluster that has it.
@@ -150,7 +152,8 @@ type vmGroup struct{ name, cluster string }
 
 func (objs *objects) wanted(m *member, groups map[*backup.Record[vsphereZone]]*vmGroup) *wanted {
 	at := m.vmAt()
-	w := &wanted{place: m.place, cloneRest: objs.restOf(m), cards: int32(len(objs.devices(m))), rewritten: objs.rewritten(m), addresses: objs.fixedAddresses(m), namespace: at.Namespace, name: at.Name}
+	w := &wanted{place: m.place, cloneRest: objs.restOf(m), cards: int32(len(objs.devices(m))), rewritten: objs.rewritten(m), namespace: at.Namespace, name: at.Name}
+	w.addresses, w.fixed = objs.fixedAddresses(m)
 	if c := objs.vsphereCluster(m.cluster); c != nil {
 		w.modules = len(c.Data.modules()) > 0
 	}
@@ -387,10 +390,39 @@ func (s *sight) metadata() walk.Answer {
 		return answer(walk.Differs, object, "spec.network.devices of "+object+" is not what its VSphereMachine and failure domain say", "is the same")
 	}
 	have := s.Facts.All(FactAddress)
-	if len(s.m.addresses) == 0 || s.off || len(have) == 0 || len(have) == MaxAddresses || slices.ContainsFunc(s.m.addresses, func(a string) bool { return slices.Contains(have, a) }) {
+	if len(s.m.addresses) == 0 || s.off || len(have) == 0 || len(have) == MaxAddresses {
 		return pass // without any the VM is asked for one later
 	}
-	return answer(walk.Differs, s.title(), fmt.Sprintf("%s has the address %s, and %s is specified", s.title(), have[0], s.m.addresses[0]), "has a specified address")
+	none := s.m.fixed
+	for _, device := range s.m.addresses {
+		if slices.ContainsFunc(device, func(p netip.Prefix) bool { return slices.Contains(have, p.Addr().String()) }) {
+			none = false
+		} else if text := s.inNetworkOf(device, have); text != "" {
+			return s.hasOther(text, device[0])
+		}
+	}
+	if none {
+		return s.hasOther(have[0], s.m.addresses[0][0])
+	}
+	return pass
+}
+
+func (s *sight) hasOther(address string, want netip.Prefix) walk.Answer {
+	return answer(walk.Differs, s.title(), fmt.Sprintf("%s has the address %s, and %s is specified", s.title(), address, want.Addr()), "has a specified address")
+}
+
+// inNetworkOf returns an address in the network of a device that no device is to have.
+func (s *sight) inNetworkOf(device []netip.Prefix, have []string) string {
+	for _, text := range have {
+		a, err := netip.ParseAddr(text)
+		if err != nil || slices.ContainsFunc(slices.Concat(s.m.addresses...), func(p netip.Prefix) bool { return p.Addr() == a }) {
+			continue
+		}
+		if slices.ContainsFunc(device, func(p netip.Prefix) bool { return p.Contains(a) }) {
+			return text
+		}
+	}
+	return ""
 }
 
 // inGroup asks R11.
