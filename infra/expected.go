@@ -69,7 +69,7 @@ func (c *Expected) Decided() {
 			all = append(all, ExpectedMachine{Machine: m.Machine, Provider: m.Provider, Restore: m.Restore, InfraMissing: m.InfraMissing})
 		}
 	}
-	c.Machines, c.OwnershipHints, c.Proofs, c.Resources = all, nil, nil, nil
+	c.Machines, c.OwnershipHints, c.Proofs = all, nil, nil
 }
 
 // Look answers the steps that a listing decides, which nobody has to look at again. Those that

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
@@ -45,8 +46,9 @@ func (q *questions) askSet(p *pool, title string) {
 			return ask(&set)
 		})
 	}
+	owner := machinePools.In(q.objs.snapshot).Named(p.cluster.Backup, p.cluster.Namespace, p.name) // the backup is let go of
 	asks(rowP5, func(set *ScaleSet) walk.Answer {
-		switch why, known := q.objs.unlike(p, set); {
+		switch why, known := p.unlike(owner, set); {
 		case why != "":
 			return answer(walk.Differs, title, why, "is as its scale set, or that as it")
 		case !known:
@@ -71,15 +73,15 @@ func (q *questions) askSet(p *pool, title string) {
 	})
 }
 
-// unlike says in what a scale set is not as its pool says; known is false where the objects do not
-// say of what image it is to be, or in which case.
-func (objs *objects) unlike(p *pool, set *ScaleSet) (why string, known bool) {
+// unlike says in what a scale set is not as its pool and the MachinePool say, which may be nil; known
+// is false where the objects do not say of what image it is to be, or in which case.
+func (p *pool) unlike(owner *backup.Record[object], set *ScaleSet) (why string, known bool) {
 	d := &p.record.Data
 	if d.VMSize != set.SKU {
 		return fmt.Sprintf("its VMs are to be of size %s, and the scale set has %s", d.VMSize, set.SKU), true
 	}
-	if r := machinePools.In(objs.snapshot).Named(p.cluster.Backup, p.cluster.Namespace, p.name); r != nil && !slices.Equal(r.Data.Zones, set.Zones) {
-		return fmt.Sprintf("it is to be in zones %q, and the scale set is in %q", r.Data.Zones, set.Zones), true
+	if owner != nil && !slices.Equal(owner.Data.Zones, set.Zones) {
+		return fmt.Sprintf("it is to be in zones %q, and the scale set is in %q", owner.Data.Zones, set.Zones), true
 	}
 	if set.Others > 0 {
 		return fmt.Sprintf("members run another image than the scale set has now: %d", set.Others), true

@@ -180,7 +180,10 @@ func decide(r *infra.Registry, l *loaded, inv infra.Inventory, now time.Time) *P
 		Now: now, Velero: make([]*check.VeleroBackup, 1), Newer: make([]*check.NewerBackup, 1), Absent: l.expected.Absent,
 		Findings: r.Check(l.snapshot, l.secrets, l.expected, now), Controllers: r.Makers(l.expected),
 	})
+	// What detect lets go of on its way is not there, either.
+	l.snapshot.Keep(append(rehearsal.Needs(l.snapshot), check.InstalledKinds()...)...)
 	result := detector.Detect(l.snapshot, l.expected, inv, detector.Options{Now: now})
+	l.expected.Decided()
 	future := rehearsal.Rehearse(rehearsal.Inputs{
 		Snapshot: l.snapshot, Expected: l.expected, Inventory: inv, Result: result, Controllers: r.Controllers(), Secrets: held, Now: now,
 	})
