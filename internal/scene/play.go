@@ -184,6 +184,11 @@ func decide(r *infra.Registry, l *loaded, inv infra.Inventory, now time.Time) *P
 	l.snapshot.Keep(append(rehearsal.Needs(l.snapshot), check.InstalledKinds()...)...)
 	result := detector.Detect(l.snapshot, l.expected, inv, detector.Options{Now: now})
 	l.expected.Decided()
+	l.expected.Look(&inv)
+	inv.Listings = slices.Clone(inv.Listings)
+	for i := range inv.Listings {
+		inv.Listings[i].Instances, inv.Listings[i].Unrelated = nil, infra.Unrelated{}
+	}
 	future := rehearsal.Rehearse(rehearsal.Inputs{
 		Snapshot: l.snapshot, Expected: l.expected, Inventory: inv, Result: result, Controllers: r.Controllers(), Secrets: held, Now: now,
 	})
