@@ -25,6 +25,9 @@ func TestWhatIsSaidInScenes(t *testing.T) {
 				if v.Deleting != nil {
 					fmt.Fprintf(&b, "  deleting since %s\n", v.Deleting.UTC())
 				}
+				if v.Blocked != "" || v.Unmakeable != "" {
+					fmt.Fprintf(&b, "  blocked: %s; unmakeable: %s\n", v.Blocked, v.Unmakeable)
+				}
 				for i := range v.Others {
 					fmt.Fprintf(&b, "  other %s\n", v.Others[i].Name)
 				}

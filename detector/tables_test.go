@@ -48,6 +48,15 @@ var machineScenes = []rowScene{
 	}, code.Unknown, code.IdentityChanged},
 	{"instance-ended", func(s *scene) { s.worker(subject); s.vmOf(subject).Gone = true }, code.Stale, code.InstanceTerminated},
 	{"id-at-home", func(s *scene) { s.worker(subject); s.vmOf(subject) }, code.Healthy, ""},
+	{"id-at-home", func(s *scene) {
+		s.worker(subject).Blockers = []infra.Blocker{
+			{Key: key("zone", "gone"), Why: "what is not there keeps nobody"},
+			{Key: key("zone", "here"), Why: "its controller waits"},
+			{Key: key("zone", "here"), Why: "it makes no VM", Making: true},
+		}
+		s.listings[0].ProbesFound = []infra.Key{key("zone", "here")}
+		s.vmOf(subject)
+	}, code.Healthy, ""},
 	{"moved-within-listing", func(s *scene) { inDatacenter(s); s.listings[0].State = code.ScopePartial; s.vm("away", bios("b-m")) }, code.Unknown, code.FoundElsewhere},
 	{"home-incomplete", func(s *scene) { s.worker(subject); s.listings[0].State = code.ScopePartial }, code.Unknown, code.ScopeIncomplete},
 	{"id-elsewhere", func(s *scene) { s.worker(subject); s.list("far"); s.vmIn(1, "away", bios("b-m")) }, code.Unknown, code.FoundElsewhere},
