@@ -43,11 +43,12 @@ var (
 	}
 	rowM10 = &walk.Row{
 		ID: "openstack.M10", Of: machineKind,
-		Asks:    "the server of a control-plane machine among the members of each pool, by its name and with its address",
-		None:    walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPO puts the server behind the load balancer again"},
-		Several: walk.Waits.Says("Octavia refuses a second member with the address, and CAPO never calls the machine ready"),
-		Differs: walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPO takes the member out, and puts the server in with the address that it has"},
-		Source:  "reconcileLoadBalancerMember: controllers/openstackmachine_controller.go; ReconcileLoadBalancerMember: pkg/cloud/services/loadbalancer/loadbalancer.go v0.9.0 to v0.15.0-beta.0",
+		Asks:      "the server of a control-plane machine among the members of each pool, by its name and with its address",
+		None:      walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPO puts the server behind the load balancer again"},
+		Several:   walk.Waits.Says("Octavia refuses a second member with the address, and CAPO never calls the machine ready"),
+		Differs:   walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPO takes the member out, and puts the server in with the address that it has"},
+		Condition: code.InfrastructureUnasked, // of a machine with an identity of its own: pools are listed with the cluster's
+		Source:    "reconcileLoadBalancerMember: controllers/openstackmachine_controller.go; ReconcileLoadBalancerMember: pkg/cloud/services/loadbalancer/loadbalancer.go v0.9.0 to v0.15.0-beta.0",
 	}
 )
 
@@ -224,11 +225,20 @@ func (q *questions) askRegistered(m *member) {
 	})
 }
 
+// elsewhere answers what CAPO asks with the identity of the machine, and was listed only with that of
+// its cluster.
+func elsewhere(m *member) walk.Answer {
+	return walk.Answer{Found: walk.Unseen, Objects: []string{infra.ClusterTitle(m.cluster)}}
+}
+
 func (l *location) registeredAnswer(m *member, p *place, at *infra.Instance) walk.Answer {
 	found := walk.Answer{}
 	for _, pool := range l.portNames(m.cluster) {
 		members, known := factOf[map[string]string](p, FactMembers+"/"+pool)
-		if !known {
+		switch {
+		case !known && m.home != l.home:
+			return elsewhere(m)
+		case !known:
 			return walk.Answer{} // C24 says it
 		}
 		name, object := pool+"-"+m.machine.Name, "server "+at.Name

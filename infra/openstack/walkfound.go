@@ -87,7 +87,7 @@ func (x *inspection) keep(steps []walk.Step, r *walk.Row, a walk.Answer) []walk.
 // network asks M12.
 func (x *inspection) network(m *member, p *place) []walk.Step {
 	l := x.q.objs.locations[m.cluster]
-	if l.record == nil || !x.q.objs.snapshot.Machines[m.index].ControlPlane || m.home != l.home {
+	if l.record == nil || !x.q.objs.snapshot.Machines[m.index].ControlPlane {
 		return nil
 	}
 	d := &l.record.Data
@@ -96,6 +96,8 @@ func (x *inspection) network(m *member, p *place) []walk.Step {
 	}
 	k := infra.Key{Kind: KeyExternal, Value: OneExternal}
 	switch {
+	case !p.Asks(k) && m.home != l.home:
+		return x.keep(nil, rowM12, elsewhere(m))
 	case p.Finds(k):
 		return x.keep(nil, rowM12, pass)
 	case p.IsSilent(k):

@@ -22,9 +22,10 @@ func serverRow(id, asks, source string) *walk.Row {
 var (
 	rowM12 = &walk.Row{
 		ID: "openstack.M12", Of: machineKind,
-		Asks:   "the external network, for the floating IP of the API server, where there is no load balancer",
-		None:   walk.Waits.Says("CAPO does not call the machine of the control plane ready"),
-		Source: "reconcileAPIServerLoadBalancer: controllers/openstackmachine_controller.go v0.10.0 to v0.15.0-beta.0",
+		Asks:      "the external network, for the floating IP of the API server, where there is no load balancer",
+		None:      walk.Waits.Says("CAPO does not call the machine of the control plane ready"),
+		Condition: code.InfrastructureUnasked, // of a machine with an identity of its own
+		Source:    "reconcileAPIServerLoadBalancer: controllers/openstackmachine_controller.go v0.10.0 to v0.15.0-beta.0",
 	}
 	rowM5 = &walk.Row{
 		ID: "openstack.M5", Of: machineKind,
