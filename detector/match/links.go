@@ -34,7 +34,7 @@ type Link struct {
 	ControlPlane bool                 // the instance is a machine of the control plane
 	RoleKnown    bool
 	specificity  int
-	byName       bool // what it rests on may be somebody else's, too
+	byName       bool // what it rests on may be another cluster's, too
 }
 
 // Cluster returns the cluster that it may belong to.

@@ -47,7 +47,7 @@ func (f *InstanceFacts) Missing(b Link) string {
 }
 
 // Doubt returns why instances that a name or an endpoint ties to a cluster may belong
-// to somebody else (the fourth law), or empty. For a mark that only the cluster's
+// to others (the fourth law), or empty. For a mark that only the cluster's
 // controllers write, the only doubt is a missing Node.
 func (f *InstanceFacts) Doubt(all []Link) string {
 	ix, v := f.index, f.VM

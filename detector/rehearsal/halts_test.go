@@ -107,7 +107,7 @@ func TestWhatIsGoneHalts(t *testing.T) {
 			onAWS(s)
 			s.cluster.Halts = []infra.Halt{{Object: "AWSClusterRoleIdentity r", Message: "its allowedNamespaces go by labels", Undecided: true}}
 		}, string(code.OutcomeUnknown), []string{"Whether the cluster may use AWSClusterRoleIdentity r is not known", "its allowedNamespaces go by labels"}},
-		"infrastructure cluster that somebody else manages": {nil, func(s *story) {
+		"infrastructure cluster that is managed externally": {nil, func(s *story) {
 			onAWS(s)
 			s.infrastructure().LeftAlone = "cluster.x-k8s.io/managed-by"
 		}, string(code.ClusterHalted), []string{"until AWSCluster ns/prod is marked as ready, which is managed externally"}},

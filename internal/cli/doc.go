@@ -1,6 +1,6 @@
 // Package cli is what every command of the program needs from a command line, and knows
-// nothing of backups, reports and infrastructure. What it has to be told of commands and
-// their flags, it is told by cmd/drift-detector/program, in a Program.
+// nothing of backups, reports and infrastructure. What it needs to know of commands and
+// their flags, cmd/drift-detector/program gives it in a Program.
 //
 // In the order in which one reads them: streams.go is the process as commands see it, which
 // libraries.go keeps others from writing to; run.go runs a command and maps its error to one

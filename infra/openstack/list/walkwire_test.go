@@ -178,13 +178,13 @@ func TestExternalNetworksOfAnOperator(t *testing.T) {
 	}
 }
 
-// answersOf returns what a row is answered of the clusters of a backup whose cloud is listed, and
-// answersBy as somebody lists it.
+// answersOf returns the answers to a row of the clusters of a backup, whose cloud is listed.
 func answersOf(t *testing.T, data []byte, row string) []walk.Answer {
 	t.Helper()
 	return answersBy(t, data, row, infra.Access{})
 }
 
+// answersBy returns them where the operator gives what to list with.
 func answersBy(t *testing.T, data []byte, row string, a infra.Access) (all []walk.Answer) {
 	t.Helper()
 	r := infra.NewRegistry(small())

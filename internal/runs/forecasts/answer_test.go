@@ -174,7 +174,7 @@ func TestAnswerIsNotYes(t *testing.T) {
 		{"VSphereMachine that its controller may not touch: it is paused by itself", changed(func(w *runs.World) {
 			w.Set("vspheremachines", runs.ProdOne, "", "metadata", "annotations", "cluster.x-k8s.io/paused")
 		}), "withWork", "MachinesHalted", "Machine tenant-alpha/" + runs.ProdOne},
-		{"infrastructure cluster that somebody else manages: nobody marks it as ready", changed(func(w *runs.World) {
+		{"infrastructure cluster that is managed externally: nobody marks it as ready", changed(func(w *runs.World) {
 			w.Set("vsphereclusters", "alpha-prod", "", "metadata", "annotations", "cluster.x-k8s.io/managed-by")
 		}), "no", "ClusterHalted", "Cluster tenant-alpha/alpha-prod"},
 		{"control plane of which only the copy of an API version is there: Velero restores none", changed(func(w *runs.World) {
