@@ -3,10 +3,11 @@
 //
 // A test takes a [World], which is a backup with the infrastructure that it drifted from
 // ([Fleet], [Restored], [Well], [CAPAFleet], [OpenStackFleet], [AzureFleet]), changes what it
-// is about, and looks at the [Outcome] of a run. lab.go has both; what there is to change is in
-// the file of its provider, or in edits.go for what is in a backup, and answers.go for clusters
-// that can be restored. bucket.go is a store of backups, live.go a management cluster that
-// runs, faults.go what servers do wrong, secrets.go what nothing may show.
+// is about, and looks at the [Outcome] of a run. lab.go has the first and outcome.go the
+// second. What there is to change is in the file of its provider, or in edits.go for what is in a
+// backup; wells.go has clusters that can be restored, answers.go what the answer says of them.
+// bucket.go is a store of backups, live.go a management cluster that runs, faults.go what servers
+// do wrong, secrets.go what nothing may show.
 //
 // The folders below have the tests, one package for each subject. Each has a TestMain that
 // calls [Main] with the program, which this package does not import: the program's own tests

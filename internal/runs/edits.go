@@ -4,110 +4,25 @@ import (
 	"archive/tar"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 	"time"
-
-	"github.com/vmware/govmomi/simulator"
-	"github.com/vmware/govmomi/vim25/mo"
-	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/backup/backuptest"
 	"drift-detector/internal/lab"
-	"drift-detector/report"
 )
 
-// SavedVM is one VM of a saved vcenter-inventory-*.json.
-type SavedVM struct {
-	Path, Name, Moref, BIOSUUID, InstanceUUID, PowerState string
-	Template                                              bool
-}
-
-func (s SavedVM) vm() lab.VM {
-	return lab.VM{Path: s.Path, Name: s.Name, Ref: s.Moref, BIOSUUID: s.BIOSUUID, InstanceUUID: s.InstanceUUID, Template: s.Template, PowerState: s.PowerState}
-}
-
-// Undrift takes the lab's vCenter back to what it was before the drift, VM by VM,
-// and demands that it is.
-func Undrift(t *testing.T, v *lab.VCenter) {
-	t.Helper()
-	var saved []SavedVM
-	ReadJSON(t, Testdata+"vcenter-inventory-before.json", &saved)
-	before := map[string]lab.VM{}
-	for _, s := range saved {
-		before[s.Moref] = s.vm()
-	}
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, now := range v.VMs() {
-		then, there := before[now.Ref]
-		switch {
-		case !there:
-			must(v.Remove(now.Path))
-			continue
-		case now.Name != then.Name:
-			must(v.Rename(now.Path, then.Name))
-		case path.Dir(now.Path) != path.Dir(then.Path):
-			must(v.Move(now.Path, path.Dir(then.Path)))
-		case now.PowerState != then.PowerState:
-			must(v.SetPower(now.Path, then.PowerState == "poweredOn"))
-		}
-		delete(before, now.Ref)
-	}
-	for _, ref := range slices.Sorted(maps.Keys(before)) {
-		revive(t, v, before[ref])
-	}
-	var want []lab.VM
-	for _, s := range saved {
-		want = append(want, s.vm())
-	}
-	byRef := func(a, b lab.VM) int { return strings.Compare(a.Ref, b.Ref) }
-	got := v.VMs()
-	slices.SortFunc(got, byRef)
-	slices.SortFunc(want, byRef)
-	if !slices.Equal(got, want) {
-		t.Fatalf("the vCenter before the drift is\n%v, want\n%v", got, want)
-	}
-}
-
-// revive puts a VM that is gone back in its folder, under the managed object id
-// that it had. All else of its record is that of a VM beside it.
-func revive(t *testing.T, v *lab.VCenter, then lab.VM) {
-	t.Helper()
-	registry := v.Service.Context.Map
-	var duplicate *simulator.VirtualMachine
-	for _, vm := range v.VMs() {
-		if path.Dir(vm.Path) == path.Dir(then.Path) && !vm.Template {
-			duplicate = registry.Get(types.ManagedObjectReference{Type: "VirtualMachine", Value: vm.Ref}).(*simulator.VirtualMachine)
-		}
-	}
-	if duplicate == nil {
-		t.Fatalf("no VM is left in %s to make %s like", path.Dir(then.Path), then.Name)
-	}
-	vm := &simulator.VirtualMachine{VirtualMachine: duplicate.VirtualMachine}
-	config := *duplicate.Config
-	config.Name, config.Uuid, config.InstanceUuid = then.Name, then.BIOSUUID, then.InstanceUUID
-	config.Files.VmPathName = fmt.Sprintf("[LocalDS_0] %s/%s.vmx", then.Name, then.Name)
-	config.ExtraConfig = nil // host names in it are of the duplicate
-	vm.Config, vm.Name = &config, then.Name
-	vm.Self.Value = then.Ref
-	vm.Summary.Vm = &vm.Self
-	vm.Summary.Config.Name, vm.Summary.Config.Uuid, vm.Summary.Config.InstanceUuid = then.Name, then.BIOSUUID, then.InstanceUUID
-	vm.Runtime.PowerState = types.VirtualMachinePowerState(then.PowerState)
-	folder := registry.Get(*duplicate.Parent).(*simulator.Folder)
-	registry.PutEntity(mo.Entity(folder), vm)
-	registry.AddReference(v.Service.Context, folder, &folder.ChildEntity, vm.Self)
-}
+// Names in cluster alpha-prod of the lab.
+const (
+	ProdMD   = "alpha-prod-md-0"
+	ProdSet  = "alpha-prod-md-0-cjzhw"
+	ProdOne  = "alpha-prod-md-0-cjzhw-dm6x8"
+	ProdKCP  = "alpha-prod"
+	PlaneOne = "alpha-prod-kcn2q"
+)
 
 // SecretEdited makes a world whose Secret of that name has other data.
 func (w *World) SecretEdited(name string, edit func(data map[string]string)) {
@@ -156,48 +71,6 @@ func ItemOf(item string) (resource, name string) {
 	return parts[1], strings.TrimSuffix(path.Base(item), ".json")
 }
 
-// ByStatus returns the machines of a report with a status, by cluster and name.
-func ByStatus(r *report.Report, status string) map[string]report.Machine {
-	all := map[string]report.Machine{}
-	for _, c := range r.Clusters {
-		for _, m := range MachinesOf(c) {
-			if string(m.Status) == status {
-				all[c.Name+"/"+m.Name] = m
-			}
-		}
-	}
-	return all
-}
-
-// NothingNew holds the first law: what went wrong may turn verdicts into Unknown,
-// and nothing else.
-func NothingNew(t *testing.T, before, after *report.Report) {
-	t.Helper()
-	stale, ghosts := ByStatus(before, "Stale"), ByStatus(before, "Ghost")
-	for name, m := range ByStatus(after, "Stale") {
-		if _, was := stale[name]; !was {
-			t.Errorf("%s became Stale (%s: %s)", name, m.Reason, m.Message)
-		}
-	}
-	for name, m := range ByStatus(after, "Ghost") {
-		if _, was := ghosts[name]; !was {
-			t.Errorf("%s became a Ghost (%s: %s)", name, m.Reason, m.Message)
-		}
-	}
-}
-
-// NoWorse demands what nothingNew does, of a run that must say that it could not see everything.
-func NoWorse(t *testing.T, before, after *report.Report) {
-	t.Helper()
-	NothingNew(t, before, after)
-	if after.Summary.Complete {
-		t.Error("the summary claims to be complete")
-	}
-	if after.Summary.Status == "Healthy" || after.Summary.Status == "ManualRemediationNotRequired" {
-		t.Errorf("the summary is %s", after.Summary.Status)
-	}
-}
-
 // ErrorLines returns the lines of stderr that are errors, and what belongs to them.
 func ErrorLines(stderr string) []string {
 	var lines []string
@@ -225,4 +98,191 @@ func (w *World) Packed(name string, at time.Time, keep func(item string) bool) s
 		w.T.Fatal(err)
 	}
 	return file
+}
+
+// Velero adds the Deployment of a Velero that is started with these arguments.
+func (w *World) Velero(args ...string) {
+	w.T.Helper()
+	w.Added("velero", func(b *backuptest.Tarball) {
+		b.Add("deployments.apps", Object{
+			"apiVersion": "apps/v1", "kind": "Deployment", "metadata": Object{"namespace": "velero", "name": "velero"},
+			"spec": Object{"template": Object{"spec": Object{"containers": []Object{{"name": "velero", "args": append([]string{"server"}, args...)}}}}},
+		})
+	})
+}
+
+// Made adds a VM like another one of alpha-prod, which was made after the backup, with its Node.
+func (w *World) Made(like, name string) {
+	w.T.Helper()
+	vm, err := w.VCenter.Clone(like, lab.CloneSpec{Name: name, Created: time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC)})
+	w.Ensure(err)
+	w.WithNode("alpha-prod", like, name, vm.BIOSUUID)
+}
+
+// Unprovision takes away every id of a machine that the backup records.
+func (w *World) Unprovision(name string) {
+	w.T.Helper()
+	w.Change("unprovisioned", func(resource, n string, o Object) bool {
+		if n == name && (resource == "machines" || resource == "vspheremachines") {
+			delete(In(o, "spec"), "providerID")
+		}
+		if n == name && resource == "vspherevms" {
+			delete(In(o, "spec"), "biosUUID")
+			delete(In(o, "status"), "vmRef")
+		}
+		return true
+	})
+	w.Ensure(w.VCenter.Remove(name))
+}
+
+// Halfway makes a backup in the middle of an upgrade of alpha-prod-md-0: one of its four machines is
+// of a new MachineSet.
+func (w *World) Halfway() {
+	w.T.Helper()
+	const fresh, moved = ProdMD + "-zzzzz", "alpha-prod-md-0-cjzhw-zk8zm"
+	var set Object
+	w.Change("halfway", func(resource, name string, o Object) bool {
+		switch {
+		case resource == "machinedeployments" && name == ProdMD:
+			In(o, "spec", "template", "spec")["version"] = "v1.35.0"
+		case resource == "machinesets" && name == ProdSet:
+			In(o, "spec")["replicas"], In(o, "status")["replicas"] = 3, 3
+			set = o
+		case resource == "machines" && name == moved:
+			In(o, "metadata", "labels")["cluster.x-k8s.io/set-name"] = fresh
+			In(o, "metadata", "labels")["machine-template-hash"] = "fresh"
+			In(o, "spec")["version"] = "v1.35.0"
+			for _, owner := range In(o, "metadata")["ownerReferences"].([]any) {
+				owner.(Object)["name"], owner.(Object)["uid"] = fresh, "fresh"
+			}
+		}
+		return true
+	})
+	w.Added("new-set", func(b *backuptest.Tarball) {
+		spec := In(set, "spec")
+		In(set, "metadata", "labels")["machine-template-hash"] = "fresh"
+		In(spec, "selector", "matchLabels")["machine-template-hash"] = "fresh"
+		b.Add("machinesets.cluster.x-k8s.io", Object{
+			"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachineSet", "status": Object{"replicas": 1},
+			"metadata": Object{"namespace": "tenant-alpha", "name": fresh, "uid": "fresh", "labels": In(set, "metadata")["labels"], "ownerReferences": In(set, "metadata")["ownerReferences"]},
+			"spec": Object{"clusterName": "alpha-prod", "replicas": 1, "selector": spec["selector"], "template": Object{"spec": Object{
+				"clusterName": "alpha-prod", "version": "v1.35.0",
+				"bootstrap": In(spec, "template", "spec")["bootstrap"], "infrastructureRef": In(spec, "template", "spec")["infrastructureRef"],
+			}}},
+		})
+	})
+}
+
+// OwnedByTopology gives the clusters of a namespace the label with which a topology knows what is
+// its own: infrastructure cluster, control plane and all templates.
+func (w *World) OwnedByTopology(namespace string) {
+	w.T.Helper()
+	w.Change("labels", func(r, _ string, o Object) bool {
+		made := strings.HasSuffix(r, "clusters") && r != "clusters" || strings.HasSuffix(r, "templates") || r == "kubeadmcontrolplanes" || r == "awsmachinepools"
+		if made && In(o, "metadata")["namespace"] == namespace {
+			In(o, "metadata", "labels")["topology.cluster.x-k8s.io/owned"] = ""
+		}
+		return true
+	})
+}
+
+// TopologyOfPools has the topology of aws-prod own its MachinePool under the name p.
+func (w *World) TopologyOfPools(version string, pools ...Object) {
+	w.T.Helper()
+	w.Set("clusters", "aws-prod", Object{"classRef": Object{"name": "c"}, "version": version, "workers": Object{"machinePools": pools}}, "spec", "topology")
+	w.OwnedByTopology("tenant-aws")
+	w.Set("machinepools", AWSPoolName, "", "metadata", "labels", "topology.cluster.x-k8s.io/owned")
+	w.Set("machinepools", AWSPoolName, "p", "metadata", "labels", "topology.cluster.x-k8s.io/pool-name")
+	w.Added("class", func(b *backuptest.Tarball) {
+		b.Add("clusterclasses.cluster.x-k8s.io", Object{
+			"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "ClusterClass", "metadata": Object{"namespace": "tenant-aws", "name": "c"},
+		})
+	})
+}
+
+// Object is one object of a backup, as JSON holds it.
+type Object = map[string]any
+
+// Unregister takes Nodes of a cluster out of its list.
+func (w *World) Unregister(cluster string, machines ...string) {
+	w.T.Helper()
+	w.ServeNodes(func(c string, nodes []map[string]any) []map[string]any {
+		return slices.DeleteFunc(nodes, func(n Object) bool {
+			return c == cluster && slices.Contains(machines, In(n, "metadata")["name"].(string))
+		})
+	})
+}
+
+// Change replaces the world's backup by a copy whose objects edit has changed; it drops
+// those for which edit is false.
+func (w *World) Change(name string, edit func(resource, name string, o Object) bool) {
+	w.T.Helper()
+	w.Edited(name, func(item string, body []byte) ([]byte, bool) {
+		resource, name := ItemOf(item)
+		resource, _, _ = strings.Cut(resource, ".")
+		var o Object
+		if json.Unmarshal(body, &o) != nil || o["kind"] == nil {
+			return body, true
+		}
+		if !edit(resource, name, o) {
+			return nil, false
+		}
+		out, err := json.Marshal(o)
+		w.Ensure(err)
+		return out, true
+	})
+}
+
+// Set changes objects of a resource whose names begin so: the value at a path.
+func (w *World) Set(resource, prefix string, value any, path ...string) {
+	w.T.Helper()
+	changed := 0
+	w.Change("set", func(r, name string, o Object) bool {
+		if r == resource && strings.HasPrefix(name, prefix) {
+			changed++
+			In(o, path[:len(path)-1]...)[path[len(path)-1]] = value
+		}
+		return true
+	})
+	if changed == 0 {
+		w.T.Fatalf("the backup holds no %s %s", resource, prefix)
+	}
+}
+
+// In returns the member of an object at a path, made where it is absent.
+func In(o Object, path ...string) Object {
+	for _, p := range path {
+		next, ok := o[p].(Object)
+		if !ok {
+			next = Object{}
+			o[p] = next
+		}
+		o = next
+	}
+	return o
+}
+
+// Drop leaves the object out of the backup.
+func (w *World) Drop(resource, name string) {
+	w.T.Helper()
+	dropped := false
+	w.Change("drop", func(r, n string, _ Object) bool {
+		gone := r == resource && n == name
+		dropped = dropped || gone
+		return !gone
+	})
+	if !dropped {
+		w.T.Fatalf("the backup holds no %s %s", resource, name)
+	}
+}
+
+// healthChecks adds a MachineHealthCheck that covers all machines of a cluster.
+func (w *World) HealthCheck(namespace, cluster string, checks Object) {
+	w.T.Helper()
+	w.Added("health-check", func(b *backuptest.Tarball) {
+		b.Add("machinehealthchecks.cluster.x-k8s.io", Object{
+			"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachineHealthCheck", "metadata": Object{"namespace": namespace, "name": "all"},
+			"spec": Object{"clusterName": cluster, "selector": Object{}, "checks": checks},
+		})
+	})
 }

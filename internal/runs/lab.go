@@ -3,7 +3,6 @@ package runs
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -112,14 +111,6 @@ func ServeEC2(t *testing.T, o lab.EC2Options) *lab.EC2 {
 		t.Setenv(name, value)
 	}
 	return e
-}
-
-// Outcome is one run of the program.
-type Outcome struct {
-	Code           cli.ExitCode
-	Stdout, Stderr string
-	JSON           []byte
-	Report         *report.Report
 }
 
 // Ensure fails the test on an error.
@@ -243,50 +234,6 @@ func RunAt(t *testing.T, now func() time.Time, args ...string) Outcome {
 	code := Program(context.Background(), append([]string{"drift-detector"}, args...), s)
 	hasStatus(t, args, code)
 	return Outcome{Code: code, Stdout: stdout.String(), Stderr: stderr.String()}
-}
-
-// Demand fails the test unless the run ended with a status.
-func (o Outcome) Demand(t *testing.T, code cli.ExitCode) {
-	t.Helper()
-	if o.Code != code {
-		t.Fatalf("exit status %d, want %d\n%s\n%s", o.Code, code, o.Stderr, o.Stdout)
-	}
-}
-
-// AgreesWith complains of each difference between the report and a truth.
-func (o Outcome) AgreesWith(t *testing.T, want interface{ Misses(*report.Report) []string }) {
-	t.Helper()
-	for _, miss := range want.Misses(o.Report) {
-		t.Error(miss)
-	}
-}
-
-var listingTimes = regexp.MustCompile(`"listedAt": "[^"]*"`)
-
-// WithoutTime returns the report's JSON except for the moments at which it was made, and places were listed.
-func (o Outcome) WithoutTime(t *testing.T) string {
-	t.Helper()
-	var doc map[string]any
-	if err := json.Unmarshal(o.JSON, &doc); err != nil {
-		t.Fatal(err)
-	}
-	stamp, ok := doc["generatedAt"].(string)
-	if !ok {
-		t.Fatal("the report has no generatedAt")
-	}
-	text, _, _ := strings.Cut(strings.Replace(string(o.JSON), stamp, "T", 1), ",\n  \"digests\": {")
-	return listingTimes.ReplaceAllString(text, `"listedAt": "T"`)
-}
-
-// FirstDifference returns the first line of each of two texts in which they differ.
-func FirstDifference(a, b string) string {
-	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
-	for i := range min(len(x), len(y)) {
-		if x[i] != y[i] {
-			return x[i] + " / " + y[i]
-		}
-	}
-	return "one is longer"
 }
 
 // Readme returns the text of README.md.

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -29,14 +28,6 @@ func Management(t *testing.T, tarball string) (*lab.Management, []string) {
 		t.Fatal(err)
 	}
 	return m, []string{"--kubeconfig", file}
-}
-
-// Keeps complains where the run shows a secret.
-func (o Outcome) Keeps(t *testing.T, secret string) {
-	t.Helper()
-	if text := o.Stdout + o.Stderr + string(o.JSON); strings.Contains(text, secret) {
-		t.Errorf("an output holds %s:\n%s", secret, text)
-	}
 }
 
 // Saved returns what the world's places hold now, as a file.

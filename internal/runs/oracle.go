@@ -241,3 +241,45 @@ func (p Placements) Ghosts() []string {
 	slices.Sort(paths)
 	return paths
 }
+
+// ByStatus returns the machines of a report with a status, by cluster and name.
+func ByStatus(r *report.Report, status string) map[string]report.Machine {
+	all := map[string]report.Machine{}
+	for _, c := range r.Clusters {
+		for _, m := range MachinesOf(c) {
+			if string(m.Status) == status {
+				all[c.Name+"/"+m.Name] = m
+			}
+		}
+	}
+	return all
+}
+
+// NothingNew holds the first law: what went wrong may turn verdicts into Unknown,
+// and nothing else.
+func NothingNew(t *testing.T, before, after *report.Report) {
+	t.Helper()
+	stale, ghosts := ByStatus(before, "Stale"), ByStatus(before, "Ghost")
+	for name, m := range ByStatus(after, "Stale") {
+		if _, was := stale[name]; !was {
+			t.Errorf("%s became Stale (%s: %s)", name, m.Reason, m.Message)
+		}
+	}
+	for name, m := range ByStatus(after, "Ghost") {
+		if _, was := ghosts[name]; !was {
+			t.Errorf("%s became a Ghost (%s: %s)", name, m.Reason, m.Message)
+		}
+	}
+}
+
+// NoWorse demands what nothingNew does, of a run that must say that it could not see everything.
+func NoWorse(t *testing.T, before, after *report.Report) {
+	t.Helper()
+	NothingNew(t, before, after)
+	if after.Summary.Complete {
+		t.Error("the summary claims to be complete")
+	}
+	if after.Summary.Status == "Healthy" || after.Summary.Status == "ManualRemediationNotRequired" {
+		t.Errorf("the summary is %s", after.Summary.Status)
+	}
+}

@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +19,7 @@ import (
 	"time"
 
 	"github.com/vmware/govmomi/simulator"
+	"github.com/vmware/govmomi/vim25/mo"
 	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/backup/backuptest"
@@ -341,53 +344,6 @@ func (w *World) Changed(resource, name string, change func(object map[string]any
 	}
 }
 
-// Says holds what a report says of machines and VMs, by name: "status reason", or
-// only the reason of one to confirm, or "nothing".
-func (o Outcome) Says(t *testing.T, want map[string]string) {
-	t.Helper()
-	for name, w := range want {
-		status, reason, found := VerdictOf(o.Report, name)
-		got := strings.TrimSpace(string(status) + " " + reason)
-		if !found {
-			got = "nothing"
-		}
-		if got != w {
-			t.Errorf("%s is %q, want %q: %s", name, got, w, o.Message(name))
-		}
-	}
-}
-
-// Message returns what a report says of a machine or VM in words.
-func (o Outcome) Message(name string) string {
-	for _, c := range o.Report.Clusters {
-		for _, m := range MachinesOf(c) {
-			if m.Name == name || m.Instance != nil && m.Instance.Name == name {
-				return m.Message
-			}
-		}
-	}
-	for _, m := range o.Report.InfraMachines {
-		if m.Instance.Name == name {
-			return m.Message
-		}
-	}
-	return ""
-}
-
-// Warned returns the warnings of a machine.
-func (o Outcome) Warned(name string) (reasons []string) {
-	for _, c := range o.Report.Clusters {
-		for _, m := range MachinesOf(c) {
-			for _, x := range m.Warnings {
-				if m.Name == name {
-					reasons = append(reasons, string(x.Reason))
-				}
-			}
-		}
-	}
-	return reasons
-}
-
 // StandBy serves another vCenter in place of the lab's: a site with all of its VMs,
 // replicated under new ids except for those that are kept.
 func (w *World) StandBy(kept ...string) {
@@ -406,7 +362,88 @@ func (w *World) StandBy(kept ...string) {
 	w.Ensure(err)
 }
 
-// Contains reports whether a run says a text anywhere.
-func (o Outcome) Contains(text string) bool {
-	return bytes.Contains(o.JSON, []byte(text)) || strings.Contains(o.Stdout, text) || strings.Contains(o.Stderr, text)
+// SavedVM is one VM of a saved vcenter-inventory-*.json.
+type SavedVM struct {
+	Path, Name, Moref, BIOSUUID, InstanceUUID, PowerState string
+	Template                                              bool
+}
+
+func (s SavedVM) vm() lab.VM {
+	return lab.VM{Path: s.Path, Name: s.Name, Ref: s.Moref, BIOSUUID: s.BIOSUUID, InstanceUUID: s.InstanceUUID, Template: s.Template, PowerState: s.PowerState}
+}
+
+// Undrift takes the lab's vCenter back to what it was before the drift, VM by VM,
+// and demands that it is.
+func Undrift(t *testing.T, v *lab.VCenter) {
+	t.Helper()
+	var saved []SavedVM
+	ReadJSON(t, Testdata+"vcenter-inventory-before.json", &saved)
+	before := map[string]lab.VM{}
+	for _, s := range saved {
+		before[s.Moref] = s.vm()
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, now := range v.VMs() {
+		then, there := before[now.Ref]
+		switch {
+		case !there:
+			must(v.Remove(now.Path))
+			continue
+		case now.Name != then.Name:
+			must(v.Rename(now.Path, then.Name))
+		case path.Dir(now.Path) != path.Dir(then.Path):
+			must(v.Move(now.Path, path.Dir(then.Path)))
+		case now.PowerState != then.PowerState:
+			must(v.SetPower(now.Path, then.PowerState == "poweredOn"))
+		}
+		delete(before, now.Ref)
+	}
+	for _, ref := range slices.Sorted(maps.Keys(before)) {
+		revive(t, v, before[ref])
+	}
+	var want []lab.VM
+	for _, s := range saved {
+		want = append(want, s.vm())
+	}
+	byRef := func(a, b lab.VM) int { return strings.Compare(a.Ref, b.Ref) }
+	got := v.VMs()
+	slices.SortFunc(got, byRef)
+	slices.SortFunc(want, byRef)
+	if !slices.Equal(got, want) {
+		t.Fatalf("the vCenter before the drift is\n%v, want\n%v", got, want)
+	}
+}
+
+// revive puts a VM that is gone back in its folder, under the managed object id
+// that it had. All else of its record is that of a VM beside it.
+func revive(t *testing.T, v *lab.VCenter, then lab.VM) {
+	t.Helper()
+	registry := v.Service.Context.Map
+	var duplicate *simulator.VirtualMachine
+	for _, vm := range v.VMs() {
+		if path.Dir(vm.Path) == path.Dir(then.Path) && !vm.Template {
+			duplicate = registry.Get(types.ManagedObjectReference{Type: "VirtualMachine", Value: vm.Ref}).(*simulator.VirtualMachine)
+		}
+	}
+	if duplicate == nil {
+		t.Fatalf("no VM is left in %s to make %s like", path.Dir(then.Path), then.Name)
+	}
+	vm := &simulator.VirtualMachine{VirtualMachine: duplicate.VirtualMachine}
+	config := *duplicate.Config
+	config.Name, config.Uuid, config.InstanceUuid = then.Name, then.BIOSUUID, then.InstanceUUID
+	config.Files.VmPathName = fmt.Sprintf("[LocalDS_0] %s/%s.vmx", then.Name, then.Name)
+	config.ExtraConfig = nil // host names in it are of the duplicate
+	vm.Config, vm.Name = &config, then.Name
+	vm.Self.Value = then.Ref
+	vm.Summary.Vm = &vm.Self
+	vm.Summary.Config.Name, vm.Summary.Config.Uuid, vm.Summary.Config.InstanceUuid = then.Name, then.BIOSUUID, then.InstanceUUID
+	vm.Runtime.PowerState = types.VirtualMachinePowerState(then.PowerState)
+	folder := registry.Get(*duplicate.Parent).(*simulator.Folder)
+	registry.PutEntity(mo.Entity(folder), vm)
+	registry.AddReference(v.Service.Context, folder, &folder.ChildEntity, vm.Self)
 }
