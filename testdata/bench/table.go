@@ -70,7 +70,8 @@ This run: %s, %d cores, %s, drift-detector %s.
 Velero and tar unpack into memory (tmpfs) where the machine has such a folder; on a disk they
 cost more. The fleets are the lab's tenant over and over, 2 clusters and 17 machines in a
 namespace, under new ids, with 16 VMs for each and the Node lists: with names of their own,
-or with the same names in each namespace.
+or with the same names in each namespace. Every second machine is Stale or a Ghost, and no
+cluster is halted: its objects pin the certificate that the vCenter of the lab shows.
 
 `
 

@@ -113,8 +113,7 @@ func generate(root, folder, number, naming string) error {
 		varying = varyingDistinct
 	}
 	copies := (n + tenantMachines - 1) / tenantMachines
-	backup := filepath.Join(root, "testdata/fleet-data.tar.gz")
-	inv, err := listed(root, folder, backup)
+	backup, inv, err := listed(root, folder)
 	if err != nil {
 		return err
 	}
@@ -124,21 +123,25 @@ func generate(root, folder, number, naming string) error {
 	return writeBackup(filepath.Join(folder, "data.tar.gz"), backup, varying, copies)
 }
 
-// listed returns what the program lists of the lab.
-func listed(root, folder, backup string) (inv infra.Inventory, err error) {
+// listed returns the lab's backup, whose objects pin the certificate of the vCenter that is listed,
+// and what the program lists.
+func listed(root, folder string) (backup string, inv infra.Inventory, err error) {
 	v, err := lab.StartVCenter(lab.VCenterOptions{Archive: filepath.Join(root, "testdata/vcenter-after.tar.gz")})
 	if err != nil {
-		return inv, err
+		return "", inv, err
 	}
 	defer v.Close()
+	if backup, err = v.WritePinned(filepath.Join(root, "testdata/fleet-data.tar.gz"), folder); err != nil {
+		return "", inv, err
+	}
 	api, err := lab.StartAPIServers(backup, filepath.Join(root, "testdata/nodes"))
 	if err != nil {
-		return inv, err
+		return "", inv, err
 	}
 	defer api.Close()
 	credentials, err := v.WriteCredentials(folder)
 	if err != nil {
-		return inv, err
+		return "", inv, err
 	}
 	args := []string{"inventory", "--backup", backup, "-o", "-", "--quiet", "--namespace", tenant, "--credentials", credentials}
 	for _, r := range append(api.Reroutes(), v.Reroute()) {
@@ -148,17 +151,17 @@ func listed(root, folder, backup string) (inv infra.Inventory, err error) {
 	cmd.Stderr = io.Discard // it warns of the API server that is gone, which the inventory says too
 	out, err := cmd.Output()
 	if failed := (*exec.ExitError)(nil); err != nil && !(errors.As(err, &failed) && failed.ExitCode() == 3) {
-		return inv, fmt.Errorf("listing the lab: %w", err)
+		return "", inv, fmt.Errorf("listing the lab: %w", err)
 	}
 	if inv, err = infra.ReadInventory(bytes.NewReader(out)); err != nil {
-		return inv, err
+		return "", inv, err
 	}
 	for _, l := range inv.Listings {
 		if l.NodeState == "" && l.State != code.ScopeComplete {
-			return inv, fmt.Errorf("listing the lab: %s (a machine that is too busy? run it again)", l.Fault.Message)
+			return "", inv, fmt.Errorf("listing the lab: %s (a machine that is too busy? run it again)", l.Fault.Message)
 		}
 	}
-	return inv, nil
+	return backup, inv, nil
 }
 
 // writeBackup multiplies the tenant, one kind of objects at a time, as Velero writes them.
