@@ -97,3 +97,26 @@ func TestFactsAreSentences(t *testing.T) {
 		}
 	}
 }
+
+// Of hundreds of steps that lie between others the first are named, and the others counted.
+func TestStepsInFewCharacters(t *testing.T) {
+	var odd []int
+	for n := 1; n < 1200; n += 2 {
+		odd = append(odd, n)
+	}
+	for _, c := range []struct {
+		steps []int
+		want  string
+	}{
+		{nil, ""},
+		{[]int{6}, "6"},
+		{[]int{3, 9, 10, 11}, "3 9-11"},
+		{odd[:8], "1 3 5 7 9 11 13 15"},
+		{append(odd[:8:8], 17, 18, 30), "1 3 5 7 9 11 13 15 and 3 more"},
+		{odd, "1 3 5 7 9 11 13 15 and 592 more"},
+	} {
+		if got := (&ToDo{Steps: c.steps}).StepsText(); got != c.want {
+			t.Errorf("%d steps: %q, want %q", len(c.steps), got, c.want)
+		}
+	}
+}

@@ -41,22 +41,38 @@ func (t *ToDo) Mark() string {
 	return code.Mark(t.Status())
 }
 
-// StepsText returns the numbers of the steps in few characters: "6", "9-11", "3 17"; it is empty
-// where there is none.
-func (t *ToDo) StepsText() string {
-	var parts []string
+// mostRanges is how many numbers or ranges of steps are named before the others are counted: in a
+// fleet the steps of one thing to do lie between those of another, by the hundreds.
+const mostRanges = 8
+
+// StepRanges returns the numbers of the steps in few characters, "6" or "9-11", and how many steps
+// there are beside those.
+func (t *ToDo) StepRanges() (first []string, more int) {
 	for i := 0; i < len(t.Steps); i++ {
 		from := i
 		for i+1 < len(t.Steps) && t.Steps[i+1] == t.Steps[i]+1 {
 			i++
 		}
-		if i == from {
-			parts = append(parts, fmt.Sprint(t.Steps[i]))
-		} else {
-			parts = append(parts, fmt.Sprintf("%d-%d", t.Steps[from], t.Steps[i]))
+		switch {
+		case len(first) == mostRanges:
+			return first, len(t.Steps) - from
+		case i == from:
+			first = append(first, fmt.Sprint(t.Steps[i]))
+		default:
+			first = append(first, fmt.Sprintf("%d-%d", t.Steps[from], t.Steps[i]))
 		}
 	}
-	return strings.Join(parts, " ")
+	return first, 0
+}
+
+// StepsText returns them as text: "6", "9-11", "3 17", "1 3 5 7 9 11 13 15 and 20 more"; it is empty
+// where there is none.
+func (t *ToDo) StepsText() string {
+	first, more := t.StepRanges()
+	if more > 0 {
+		first = append(first, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(first, " ")
 }
 
 // Places finds the things of a report by the names that its reasons have for them.

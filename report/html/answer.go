@@ -115,13 +115,17 @@ func (v *view) phases() []phase {
 // due makes a line of what is to be done, with links to all that it is about.
 func (v *view) due(places *report.Places, t *report.ToDo) due {
 	d := due{ToDo: t, Text: t.Message, Why: v.Because(t)}
-	for _, part := range strings.Fields(t.StepsText()) {
-		from, _, _ := strings.Cut(part, "-")
-		n := number{Text: part}
+	ranges, more := t.StepRanges()
+	for _, text := range ranges {
+		from, _, _ := strings.Cut(text, "-")
+		n := number{Text: text}
 		if first, err := strconv.Atoi(from); err == nil && v.steps[first] {
 			n.Href = "step-" + from
 		}
 		d.Numbers = append(d.Numbers, n)
+	}
+	if more > 0 {
+		d.Numbers = append(d.Numbers, number{Text: fmt.Sprintf("and %d more", more)})
 	}
 	var to []link
 	for _, o := range places.At(t) {
