@@ -29,8 +29,7 @@ type ID struct {
 var (
 	uuidForm  = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 	groupForm = regexp.MustCompile(`^[\p{L}\p{N}._()-]+$`)
-	// segmentForm is that of all names in a resource group that CAPZ makes.
-	segmentForm = regexp.MustCompile(`^[a-z0-9._()-]{1,260}$`)
+	segmentForm = regexp.MustCompile(`^[a-z0-9._()-]+$`)
 )
 
 // isGroup reports whether a resource group may have the name. That it has 260 characters at most is
@@ -38,6 +37,9 @@ var (
 func isGroup(name string) bool {
 	return utf8.RuneCountInString(name) <= 260 && groupForm.MatchString(name)
 }
+
+// isSegment reports whether the name is as all those are that CAPZ makes in a resource group.
+func isSegment(name string) bool { return len(name) <= 260 && segmentForm.MatchString(name) }
 
 // Types of resources, in lower case.
 const (
@@ -56,7 +58,7 @@ func ParseID(id string) (out ID, ok bool) {
 		return ID{}, false
 	}
 	for i, p := range parts[4:] {
-		if i > 0 && !segmentForm.MatchString(p) || !isGroup(p) || strings.Trim(p, ".") == "" {
+		if i > 0 && !isSegment(p) || !isGroup(p) || strings.Trim(p, ".") == "" {
 			return ID{}, false
 		}
 	}

@@ -23,3 +23,18 @@ func TestNamesOfGroups(t *testing.T) {
 		}
 	}
 }
+
+func TestNamesInGroups(t *testing.T) {
+	for name, want := range map[string]bool{
+		"capz-prod-md-0_(1).":    true,
+		strings.Repeat("a", 260): true,
+		strings.Repeat("a", 261): false,
+		"":                       false,
+		"Capz":                   false,
+		"größe":                  false,
+	} {
+		if isSegment(name) != want {
+			t.Errorf("isSegment(%q) = %v", name, !want)
+		}
+	}
+}

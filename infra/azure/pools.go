@@ -101,7 +101,7 @@ func (objs *objects) poolKey(p *pool) infra.Key {
 		}
 	}
 	if p.kind == poolKind {
-		if l := objs.locations[p.cluster]; l != nil && l.groupID() != "" && segmentForm.MatchString(p.setName()) {
+		if l := objs.locations[p.cluster]; l != nil && l.groupID() != "" && isSegment(p.setName()) {
 			return infra.Key{Kind: KeyPool, Value: l.groupID() + "/providers/" + KindSet + "/" + p.setName()}
 		}
 	}

@@ -92,7 +92,7 @@ func newBucket(ctx context.Context, name string, o Options) (*bucket, string, er
 	refuse := func(problem, next string) error {
 		return &backup.InputError{Name: "s3://" + name, Problem: problem, Next: next}
 	}
-	if !bucketForm.MatchString(name) {
+	if len(name) > maxName || !bucketForm.MatchString(name) {
 		return nil, "", refuse("is not the name of a bucket", "give s3://BUCKET/PREFIX/backups/NAME")
 	}
 	if o.Profile == "" && !o.Ambient && o.Keys == nil {

@@ -318,14 +318,15 @@ func TestListingIsCheap(t *testing.T) {
 func TestBadAddresses(t *testing.T) {
 	o := store.Options{Ambient: true}
 	for address, says := range map[string]string{
-		"s3://":                  "s3://: names no bucket: give s3://BUCKET/PREFIX/backups/NAME",
-		"S3:///velero":           "s3:///velero: names no bucket",
-		"https:///a?c4n4ry=1":    "https:///a?…: names no host: give the whole URL of the tarball, such as https://HOST/",
-		"s3://u:c4n4ry@velero":   "holds a user or a password",
-		"s3://velero/a?c4n4ry=1": "has a ? or # in it",
-		"https://u:c4n4ry@h/a":   "holds a user or a password",
-		"s3://ve lero/c4n4ry%zz": "it is no URL",
-		"s3://-velero":           "is not the name of a bucket",
+		"s3://":                                     "s3://: names no bucket: give s3://BUCKET/PREFIX/backups/NAME",
+		"S3:///velero":                              "s3:///velero: names no bucket",
+		"https:///a?c4n4ry=1":                       "https:///a?…: names no host: give the whole URL of the tarball, such as https://HOST/",
+		"s3://u:c4n4ry@velero":                      "holds a user or a password",
+		"s3://velero/a?c4n4ry=1":                    "has a ? or # in it",
+		"https://u:c4n4ry@h/a":                      "holds a user or a password",
+		"s3://ve lero/c4n4ry%zz":                    "it is no URL",
+		"s3://-velero":                              "is not the name of a bucket",
+		"s3://" + strings.Repeat("a", 256):          "is not the name of a bucket",
 		"s3://arn:aws:s3:eu-west-1:1:accesspoint/a": "it has an ARN, and access points are not read",
 	} {
 		_, _, err := store.Open(t.Context(), address, o)

@@ -101,14 +101,18 @@ func (pl *planner) showsBackup() shell.Command {
 	return inVelero("get", shell.Pieces{"backups.velero.io/", shell.Variable(backupName)}, "--output=custom-columns=UID:.metadata.uid,STARTED:.status.startTimestamp,ENDED:.status.completionTimestamp,ITEMS:.status.progress.itemsBackedUp")
 }
 
-var backupForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+var backupForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 
 // backupOf returns the name of the Backup where the report is of one, and Velero says it.
 func backupOf(r *report.Report) string {
-	if len(r.Backups) == 1 && r.Backups[0].Velero != nil && backupForm.MatchString(r.Backups[0].Velero.Name) {
-		return r.Backups[0].Velero.Name
+	if len(r.Backups) != 1 || r.Backups[0].Velero == nil {
+		return ""
 	}
-	return ""
+	name := r.Backups[0].Velero.Name
+	if len(name) > 253 || !backupForm.MatchString(name) { // as Kubernetes names objects
+		return ""
+	}
+	return name
 }
 
 // machineOf returns what recheck calls a Machine. The kind comes first, so that no name of foreign
