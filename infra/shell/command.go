@@ -2,6 +2,7 @@ package shell
 
 import (
 	"slices"
+	"strings"
 
 	"drift-detector/internal/terminal"
 )
@@ -25,19 +26,24 @@ type Pieces []any
 // which of its words are foreign or the reader's to fill in, so that lines can be compared by
 // their words. The zero Command is no line.
 type Command struct {
-	runs    [][]part // of its parts; lines that are put together share those of what they are made of
+	runs    []*run // of its parts; lines that are put together share those of what they are made of
 	refused string
 	ask     bool
 	inTurn  bool
 }
 
+type run []part
+
 // part is a piece of a line.
 type part struct {
 	kind   partKind
+	plain  bool // a word that needs no quotes
 	spaced bool // a space is before it
 	loose  bool // see [Loose]
 	text   string
 }
+
+func wordOf(text string) part { return part{kind: word, plain: isPlain(text), text: text} }
 
 type partKind uint8
 
@@ -60,71 +66,87 @@ func (c Command) behind(spaced bool, words []any) Command {
 			n += len(pieces) - 1
 		}
 	}
-	run := make([]part, 0, n)
+	own := make(run, 0, n)
 	for i, w := range words {
 		pieces, several := w.(Pieces)
 		if !several {
 			pieces = words[i : i+1]
 		}
 		for k, p := range pieces {
-			add := part{kind: word, spaced: k == 0 && (spaced || i > 0)}
+			var add part
 			switch p := p.(type) {
 			case Raw:
-				add.kind, add.text = raw, string(p)
+				add = part{kind: raw, text: string(p)}
 			case Variable:
-				add.kind, add.text = variable, string(p)
+				add = part{kind: variable, text: string(p)}
 			case string:
-				add.text = p
+				add = wordOf(p)
 			case Loose:
-				add.loose, add.text = true, string(p)
+				add = wordOf(string(p))
+				add.loose = true
 			default:
 				continue
 			}
-			if add.kind == word && !quotable(add.text) {
+			if add.kind == word && !add.plain && !quotable(add.text) {
 				return Command{refused: add.text}
 			}
-			run = append(run, add)
+			add.spaced = k == 0 && (spaced || i > 0)
+			own = append(own, add)
 		}
 	}
-	if len(run) == 0 {
+	if len(own) == 0 {
 		return c
 	}
-	return Command{runs: append(slices.Clip(c.runs), run), inTurn: c.inTurn}
+	return Command{runs: append(slices.Clip(c.runs), &own), inTurn: c.inTurn}
 }
 
-// around puts program text around lines, with another text between them. The first that
-// is refused is the result.
-func around(before, between, after string, lines ...Command) Command {
+// around puts program text around lines, with another text between those that are not zero. The
+// first that is refused is the result.
+func around(before, between, after *run, lines ...Command) Command {
 	var out Command
 	n := 2
 	for i := range lines {
 		if lines[i].refused != "" {
 			return lines[i]
 		}
-		n += len(lines[i].runs) + 1
+		n += 1 + len(lines[i].runs)
 		out.inTurn = out.inTurn || lines[i].inTurn
 	}
-	out.runs = make([][]part, 0, n)
-	text := func(s string) {
-		if s != "" {
-			out.runs = append(out.runs, []part{{kind: raw, text: s}})
+	if before == nil && after == nil {
+		n -= 3
+	}
+	out.runs = make([]*run, 0, n)
+	add := func(r *run) {
+		if r != nil {
+			out.runs = append(out.runs, r)
 		}
 	}
-	text(before)
+	add(before)
+	joint := (*run)(nil)
 	for i := range lines {
-		if i > 0 {
-			text(between)
+		if len(lines[i].runs) > 0 {
+			add(joint)
+			out.runs, joint = append(out.runs, lines[i].runs...), between
 		}
-		out.runs = append(out.runs, lines[i].runs...)
 	}
-	text(after)
+	add(after)
 	return out
+}
+
+// program returns text of the program's own, nil for none.
+func program(text string) *run {
+	if text == "" {
+		return nil
+	}
+	return &run{{kind: raw, text: text}}
 }
 
 // Wrap puts program text around a line.
 func (c Command) Wrap(before, after Raw) Command { return c.wrap(string(before), string(after)) }
 
-func (c Command) wrap(before, after string) Command { return around(before, "", after, c) }
+func (c Command) wrap(before, after string) Command {
+	return around(program(before), nil, program(after), c)
+}
 
 // With adds words to a line.
 func (c Command) With(words ...any) Command {
@@ -136,35 +158,52 @@ func (c Command) With(words ...any) Command {
 
 // Text returns the line; empty where there is none.
 func (c Command) Text() string {
-	var room [2048]byte // as nearly all fit into
-	text := room[:0]
+	n := 0
 	for _, run := range c.runs {
-		for _, p := range run {
-			if p.spaced {
-				text = append(text, ' ')
-			}
-			text = p.append(text)
+		for i := range *run {
+			n += 1 + (*run)[i].size()
 		}
 	}
-	return string(text)
+	var text strings.Builder
+	text.Grow(n)
+	for _, run := range c.runs {
+		for i := range *run {
+			if (*run)[i].spaced {
+				text.WriteByte(' ')
+			}
+			(*run)[i].write(&text)
+		}
+	}
+	return text.String()
 }
 
-// append adds the text of a part, as it is in one line.
-func (p part) append(text []byte) []byte {
-	switch p.kind {
-	case word:
-		return appendQuoted(text, p.text)
-	case variable:
-		return append(append(append(text, `"${`...), p.text...), `:?}"`...)
+// write writes the text of a part, as it is in one line.
+func (p *part) write(to *strings.Builder) {
+	switch {
+	case p.kind == variable:
+		to.WriteString(`"${`)
+		to.WriteString(p.text)
+		to.WriteString(`:?}"`)
+	case p.kind == raw:
+		to.WriteString(strings.ReplaceAll(p.text, "\n", " "))
+	case p.plain:
+		to.WriteString(p.text)
+	default:
+		to.WriteByte('\'')
+		to.WriteString(strings.ReplaceAll(p.text, "'", quote))
+		to.WriteByte('\'')
 	}
-	from := len(text)
-	text = append(text, p.text...)
-	for i := from; i < len(text); i++ {
-		if text[i] == '\n' {
-			text[i] = ' '
-		}
+}
+
+// size returns how long that text is.
+func (p *part) size() int {
+	switch {
+	case p.kind == variable:
+		return len(`"${`) + len(p.text) + len(`:?}"`)
+	case p.kind == raw || p.plain:
+		return len(p.text)
 	}
-	return text
+	return len("''") + len(p.text) + strings.Count(p.text, "'")*(len(quote)-1)
 }
 
 // Between pieces of a line.
@@ -172,6 +211,8 @@ const (
 	andThen = " && "
 	pipe    = " | "
 )
+
+var thenRun, pipeRun = program(andThen), program(pipe)
 
 // Refused returns the text for whose sake there is no line.
 func (c Command) Refused() string { return c.refused }
@@ -182,7 +223,7 @@ func (c Command) IsZero() bool { return len(c.runs) == 0 && c.refused == "" }
 // Variables calls note with the name of each [Variable] that the line reads.
 func (c Command) Variables(note func(name string)) {
 	for _, run := range c.runs {
-		for _, p := range run {
+		for _, p := range *run {
 			if p.kind == variable {
 				note(p.text)
 			}
@@ -198,32 +239,33 @@ func (c Command) Then(next Command) Command {
 	case next.IsZero():
 		return c
 	}
-	return around("", andThen, "", c, next)
+	return around(nil, thenRun, nil, c, next)
 }
 
 // Pipe has next read what c prints. What next needs it to print is for next to see: nothing
 // else says that c failed.
-func (c Command) Pipe(next Command) Command { return around("", pipe, "", c, next) }
+func (c Command) Pipe(next Command) Command { return around(nil, pipeRun, nil, c, next) }
 
 // Or runs next where it fails.
-func (c Command) Or(next Command) Command { return around("", " || ", "", c, next) }
+func (c Command) Or(next Command) Command { return around(nil, program(" || "), nil, c, next) }
 
 // All runs each command only when those before it succeeded.
-func All(first Command, more ...Command) Command {
-	all := slices.DeleteFunc(append([]Command{first}, more...), Command.IsZero)
-	switch len(all) {
-	case 0:
+func All(lines ...Command) Command {
+	isLine := func(c Command) bool { return !c.IsZero() }
+	i := slices.IndexFunc(lines, isLine)
+	switch {
+	case i < 0:
 		return Command{}
-	case 1:
-		return all[0]
+	case !slices.ContainsFunc(lines[i+1:], isLine):
+		return lines[i]
 	}
-	return around("", andThen, "", all...)
+	return around(nil, thenRun, nil, lines...)
 }
 
 // OrStop makes a check that fails say why, with the words that it found, and end
 // what depends on it.
 func (c Command) OrStop(why string, found ...any) Command {
-	return around("{ ", " ||\n{ echo ", " >&2; false; }; }", c, Line(append([]any{"stop: " + why}, found...)...))
+	return around(program("{ "), program(" ||\n{ echo "), program(" >&2; false; }; }"), c, Line("stop: "+why).With(found...))
 }
 
 // OrSay makes a command whose failure is printed and stops nothing that follows. The
@@ -248,7 +290,9 @@ func (c Command) EachOrStop(word, words string) Command {
 func (c Command) Private() Command { return c.wrap("(umask 077; ", ")") }
 
 // Prints fails unless c prints want, a string, a Raw or a Variable, and nothing else.
-func (c Command) Prints(want any) Command { return around(`test "$(`, `)" = `, "", c, Line(want)) }
+func (c Command) Prints(want any) Command {
+	return around(program(`test "$(`), program(`)" = `), nil, c, Line(want))
+}
 
 // Empty fails when a variable holds anything.
 func Empty(variable string) Command { return Line(Raw(`test -z "$` + variable + `"`)) }
@@ -278,7 +322,7 @@ func Default(name, value, what string) Command {
 }
 
 func ask(line, what string) Command {
-	return Command{runs: [][]part{{{kind: raw, text: line}, {kind: raw, text: terminal.Escape(what)}}}, ask: true, inTurn: true}
+	return Command{runs: []*run{{{kind: raw, text: line}, {kind: raw, text: terminal.Escape(what)}}}, ask: true, inTurn: true}
 }
 
 // IsAsk reports whether Ask or Set made the line.

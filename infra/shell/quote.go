@@ -19,29 +19,29 @@ func Quote(s string) (word string, ok bool) {
 	if !quotable(s) {
 		return "", false
 	}
-	return string(appendQuoted(nil, s)), true
+	return "'" + strings.ReplaceAll(s, "'", quote) + "'", true
 }
 
-// quotable reports whether Quote takes s.
-func quotable(s string) bool { return isPlain(s) || terminal.Escape(s) == s }
+// quote is what stands for a quote within quotes.
+const quote = `'\''`
 
-// appendQuoted appends what Quote returns, of a part of a line that is quotable.
-func appendQuoted(to []byte, s string) []byte {
-	if isPlain(s) {
-		return append(to, s...)
-	}
-	return append(append(append(to, '\''), strings.ReplaceAll(s, "'", `'\''`)...), '\'')
-}
+// quotable reports whether Quote takes s, which is not plain.
+func quotable(s string) bool { return terminal.Escape(s) == s }
 
 // isPlain reports whether no character of a word, which is not empty, may mean anything to
 // a shell.
 func isPlain(s string) bool {
 	for i := range len(s) {
-		switch c := s[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '-' <= c && c <= ':': // digits are among them
-		case strings.IndexByte("_,@%+=", c) < 0:
+		if !plainBytes[s[i]] {
 			return false
 		}
 	}
 	return s != ""
 }
+
+var plainBytes = func() (plain [256]bool) {
+	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-./:_,@%+=") {
+		plain[c] = true
+	}
+	return plain
+}()

@@ -1,9 +1,6 @@
 package shell
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Rows returns the command in rows of so many characters at most, if no word of it is longer. A
 // command of several rows is in braces, and so is each call in it that is: a row that is copied
@@ -29,7 +26,9 @@ func (c Command) Rows(most int) []string {
 	}
 	parts := c.parts()
 	for i, p := range parts {
-		text := string(p.append(nil))
+		var whole strings.Builder
+		p.write(&whole)
+		text := whole.String()
 		if p.spaced {
 			inText = false
 		}
@@ -98,7 +97,12 @@ func pieces(text string, inText *bool) (out []string) {
 // line is all parts of a command.
 type line []part
 
-func (c Command) parts() line { return slices.Concat(c.runs...) }
+func (c Command) parts() (all line) {
+	for _, run := range c.runs {
+		all = append(all, *run...)
+	}
+	return all
+}
 
 // isOpen reports whether what begins with a part has to have an end, as braces have.
 func (l line) isOpen(at int) bool {
@@ -108,12 +112,12 @@ func (l line) isOpen(at int) bool {
 
 // word returns how long the word is that begins with a part.
 func (l line) word(from int) int {
-	n := 1 + len(l[from].append(nil))
+	n := 1 + l[from].size()
 	for _, p := range l[from+1:] {
 		if p.spaced || p.kind == raw && (p.text == andThen || p.text == pipe) {
 			break
 		}
-		n += len(p.append(nil))
+		n += p.size()
 	}
 	return n
 }
@@ -125,7 +129,7 @@ func (l line) upTo(from int) int {
 		if p.kind == raw && (p.text == andThen || p.text == pipe || strings.Contains(p.text, "\n")) {
 			break
 		}
-		n += len(p.append(nil)) + 1
+		n += p.size() + 1
 	}
 	return n
 }

@@ -15,7 +15,7 @@ func Template(lines []Command, said string, name func(values []string, variables
 			return Command{}, false
 		}
 	}
-	var out []part
+	var out run
 	values := make([]string, len(lines))
 	for k, p := range all[0] {
 		same := true
@@ -45,7 +45,7 @@ func Template(lines []Command, said string, name func(values []string, variables
 			out = append(out, pieces...)
 		}
 	}
-	first.runs = [][]part{out}
+	first.runs = []*run{&out}
 	return first, true
 }
 
@@ -63,11 +63,11 @@ func common(values []string, variables bool, name func([]string, bool) (string, 
 	}
 	var out []part
 	if before != "" {
-		out = append(out, part{kind: word, text: before})
+		out = append(out, wordOf(before))
 	}
 	out = append(out, part{kind: variable, text: named})
 	if after != "" {
-		out = append(out, part{kind: word, text: after})
+		out = append(out, wordOf(after))
 	}
 	return out, true
 }

@@ -52,12 +52,12 @@ func (pl *planner) findAbsent(s *set, m *report.Machine) absence {
 		return absence{why: "the Node list of its cluster was not read, and no machine of it is Healthy whose Node would show that a list is the right one"}
 	}
 	out.says += "the Machine is of the restore and records the id of the report, it is the right " + scopes[0].Noun + ", the account sees a running machine of the cluster there, and nothing has the id or the name"
-	out.check = shell.All(checks[0], checks[1:]...)
+	out.check = shell.All(checks...)
 	return out
 }
 
 // before runs commands only when nothing has the id.
-func (a *absence) before(c ...shell.Command) shell.Command { return shell.All(a.check, c...) }
+func (a *absence) before(c ...shell.Command) shell.Command { return a.check.Then(shell.All(c...)) }
 
 // remake deletes a Machine if nothing has its id.
 func (pl *planner) remake(d *draft, s *set, m *report.Machine, text string) {

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"drift-detector/infra/shell"
@@ -31,12 +30,18 @@ const (
 
 // kubectl addresses a cluster by a variable that holds its context.
 func kubectl(context string, words ...any) shell.Command {
-	return shell.Line(slices.Concat([]any{shell.Raw("kubectl --context"), shell.Variable(context)}, words)...)
+	return kubectlAt(context).With(words...)
 }
+
+func kubectlAt(context string) shell.Command {
+	return shell.Line(shell.Raw("kubectl --context"), shell.Variable(context))
+}
+
+var managed = kubectlAt(management)
 
 // manage addresses a namespace of the restored management cluster.
 func manage(namespace string, words ...any) shell.Command {
-	return shell.Line(slices.Concat([]any{shell.Raw("kubectl --context"), shell.Variable(management), "--namespace=" + namespace}, words)...)
+	return managed.With("--namespace=" + namespace).With(words...)
 }
 
 // workload addresses the workload cluster itself.

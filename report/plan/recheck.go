@@ -11,8 +11,10 @@ import (
 // recheck returns a line that looks once more: what follows it runs only when what it looks at is
 // as in the report.
 func recheck(words ...any) shell.Command {
-	return shell.Line(slices.Concat([]any{shell.Raw("drift-detector recheck"), shell.Variable(reportFile)}, words)...)
+	return rechecks.With(words...)
 }
+
+var rechecks = shell.Line(shell.Raw("drift-detector recheck"), shell.Variable(reportFile))
 
 // kubeSystem prints what tells one management cluster from another.
 func kubeSystem(context string, output string) shell.Command {
@@ -121,11 +123,11 @@ func machineOf(m *report.Machine) any { return shell.Pieces{"machine/", m.Namesp
 
 // recheck looks at the scope as its tool does: at what leads the tool there.
 func (p *scope) recheck(words ...any) shell.Command {
-	words = append(words, "--at", shell.Variable(p.Variable))
+	look := recheck(words...).With("--at", shell.Variable(p.Variable))
 	if p.Region != "" {
-		words = append(words, "--region="+p.Region)
+		look = look.With("--region=" + p.Region)
 	}
-	return recheck(words...)
+	return look
 }
 
 // is stops at any other place than the scope.
@@ -146,7 +148,7 @@ func (v *vm) is(options ...any) shell.Command {
 	if !v.proven() {
 		return shell.Command{}
 	}
-	words := []any{"vm", v.ID}
+	words := append(make([]any, 0, 4), "vm", v.ID)
 	if v.Ref != "" {
 		words = append(words, v.Ref)
 	}

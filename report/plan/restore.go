@@ -88,7 +88,7 @@ func (pl *planner) ready(d *draft) {
 	for _, what := range []string{strings.Join(report.LooksAtInVelero[:last], ","), report.LooksAtInVelero[last] + "/" + report.ModifiersName} {
 		looks = append(looks, inVelero("get", what, asJSON).OrSay("not printed: "+what))
 	}
-	all := shell.All(looks[0], looks[1:]...)
+	all := shell.All(looks...)
 	d.before("Right before the restore check once more all that it takes for granted, with a young report: it has to say go. It lists what is open: of what you did, add --done with the number of its step.",
 		all.Wrap("{ ", "; }").Pipe(pl.isReady()))
 }
@@ -192,12 +192,12 @@ func (pl *planner) clustersFirst() string {
 
 // inVelero addresses Velero's own namespace of the new management cluster.
 func inVelero(words ...any) shell.Command {
-	return kubectl(management, append([]any{shell.Pieces{"--namespace=", shell.Variable(veleroSpace)}}, words...)...)
+	return managed.With(shell.Pieces{"--namespace=", shell.Variable(veleroSpace)}).With(words...)
 }
 
 // velero addresses the Velero of the new management cluster.
 func velero(words ...any) shell.Command {
-	return shell.Line(append([]any{shell.Raw("velero --kubecontext"), shell.Variable(management), shell.Pieces{"--namespace=", shell.Variable(veleroSpace)}}, words...)...)
+	return shell.Line(shell.Raw("velero --kubecontext"), shell.Variable(management), shell.Pieces{"--namespace=", shell.Variable(veleroSpace)}).With(words...)
 }
 
 // started is what the Deployments of Velero's namespace were started with, however they are called:

@@ -52,7 +52,7 @@ func (Tool) Requires() (check shell.Command, why string) {
 }
 
 func line(s shell.Scope, words ...any) shell.Command {
-	return shell.Line(append([]any{shell.Pieces{"GOVC_URL=", shell.Variable(s.Variable)}, "govc"}, words...)...)
+	return shell.Line(shell.Pieces{"GOVC_URL=", shell.Variable(s.Variable)}, "govc").With(words...)
 }
 
 // mo returns how govc addresses a managed object by its id (govmomi find/finder.go v0.56.0).

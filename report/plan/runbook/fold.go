@@ -193,7 +193,7 @@ func (v *variables) loop(lines []shell.Command) shell.Command {
 	for i := range v.batch.Items {
 		fmt.Fprintf(&b, " %d", v.batch.Items[i].Number)
 	}
-	return shell.All(v.cases("$ITEM"), lines...).
+	return v.cases("$ITEM").Then(shell.All(lines...)).
 		Wrap(shell.Raw(b.String()+"; do { "), "; } ||\necho \"not done for number $ITEM of the list\" >&2; done)")
 }
 
