@@ -84,8 +84,13 @@ func (r *Report) foretold(only code.Reason) []AnswerReason {
 		}
 	}
 	for _, later := range slices.DeleteFunc(slices.Concat(by.Reasons, by.Resolved), others) {
-		later.Objects = slices.DeleteFunc(slices.Clone(later.Objects), func(name string) bool { return now[said{later.Code, name}] })
-		if len(later.Objects) > 0 || !codes[later.Code] {
+		var objects []string
+		for _, name := range later.Objects {
+			if !now[said{later.Code, name}] {
+				objects = append(objects, name)
+			}
+		}
+		if later.Objects = objects; len(objects) > 0 || !codes[later.Code] {
 			all = append(all, later)
 		}
 	}
@@ -102,13 +107,7 @@ func objectsOf(reasons []AnswerReason) (n int) {
 
 // points returns reasons with the places of their objects.
 func (r *Report) points(reasons []AnswerReason) []Point {
-	wanted := make(map[string]bool, 2*objectsOf(reasons))
-	for i := range reasons {
-		for _, name := range reasons[i].Objects {
-			wanted[name], wanted[clusterOf(name)] = true, true
-		}
-	}
-	places := r.placesOf(wanted)
+	places := r.placesOf(reasons)
 	var out []Point
 	at := map[code.Reason]int{}
 	for i := range reasons {
@@ -138,15 +137,49 @@ func (r *Report) danger(at Place) int {
 	return 4*code.Urgency(r.Clusters[at.Index].Status) + min(at.Set+1, 2)
 }
 
-// places are those of the things of a report, by their part and the names that reasons
-// have for them. Of several things of one name it is the first.
-type places map[[2]string]Place
+// places are those of the things of a report, by the names that reasons have for them. Of several
+// things of one name in a part it is the first.
+type places struct {
+	clusters map[string]int // by namespace/name
+	named    map[string]int // where the first thing of a name is in things
+	things   []placed
+}
 
-func (r *Report) places() places { return r.placesOf(nil) }
+// placed is a thing of a name, or only the name: of InWhole.
+type placed struct {
+	Place
+	next int // where one of the same name is that is in another part; 0: there is none
+}
 
-// placesOf returns those of the names that are wanted, or of all where that is nil.
-func (r *Report) placesOf(wanted map[string]bool) places {
-	p := placing{out: make(places, len(wanted)/2), wanted: wanted} // the other half is what names end with
+// want adds a name, and returns where it is in things.
+func (p *places) want(name string) int {
+	i, known := p.named[name]
+	if !known {
+		i = len(p.things)
+		p.named[name], p.things = i, append(p.things, placed{})
+	}
+	return i
+}
+
+// places returns those of all names.
+func (r *Report) places() *places {
+	return r.placing(&placing{places: places{named: map[string]int{}}, all: true})
+}
+
+// placesOf returns those of the objects of reasons.
+func (r *Report) placesOf(reasons []AnswerReason) *places {
+	n := objectsOf(reasons)
+	p := placing{places: places{named: make(map[string]int, n), things: make([]placed, 0, n)}}
+	for i := range reasons {
+		for _, name := range reasons[i].Objects {
+			p.want(name)
+		}
+	}
+	return r.placing(&p)
+}
+
+func (r *Report) placing(p *placing) *places {
+	p.clusters = make(map[string]int, len(r.Clusters))
 	for i := range r.Clusters {
 		p.cluster(&r.Clusters[i], i)
 	}
@@ -165,19 +198,22 @@ func (r *Report) placesOf(wanted map[string]bool) places {
 		e := &r.Errors[i]
 		p.add(InErrors, Place{Index: i}, cmp.Or(e.Object, e.Scope, e.Message))
 	}
-	return p.out
+	return &p.places
 }
 
 // placing collects places. Most names are not wanted, and are put together in room alone.
 type placing struct {
-	out    places
-	wanted map[string]bool
-	room   []byte
+	places
+	all  bool // names are wanted
+	room []byte
 }
 
 func (p *placing) cluster(c *Cluster, i int) {
-	p.add(InClusters, Place{Index: i, Set: -1, Machine: -1}, c.Namespace, "/", c.Name)
-	p.add(InClusters, Place{Index: i, Set: -1, Machine: -1}, "Cluster ", c.Namespace, "/", c.Name)
+	title := c.Title()
+	if _, twice := p.clusters[title]; !twice {
+		p.clusters[title] = i
+	}
+	p.add(InClusters, Place{Index: i, Set: -1, Machine: -1}, "Cluster ", title)
 	for j, s := range c.Sets() {
 		p.add(InClusters, Place{Index: i, Set: j, Machine: -1}, s.object(c))
 		for k := range s.Machines {
@@ -195,12 +231,26 @@ func (p *placing) add(part Part, at Place, name ...string) {
 	for _, s := range name {
 		p.room = append(p.room, s...)
 	}
-	if p.wanted != nil && !p.wanted[string(p.room)] {
-		return
+	i, wanted := p.named[string(p.room)]
+	if !wanted {
+		if !p.all {
+			return
+		}
+		i = p.want(string(p.room))
 	}
 	at.Part = part
-	if of := [2]string{string(part), string(p.room)}; p.out[of] == (Place{}) {
-		p.out[of] = at
+	for t := &p.things[i]; ; t = &p.things[t.next] {
+		switch {
+		case t.Part == part:
+			return
+		case t.Part == InWhole:
+			t.Place = at
+			return
+		case t.next == 0:
+			t.next = len(p.things)
+			p.things = append(p.things, placed{Place: at}) // which moves t
+			return
+		}
 	}
 }
 
@@ -208,12 +258,18 @@ func (p *placing) add(part Part, at Place, name ...string) {
 var partOf = map[code.Reason]Part{code.BackupError: InChecks, code.Incomplete: InScopes, code.InstancesToConfirm: InVMs, code.ErrorsOccurred: InErrors}
 
 // of returns where the object of a reason is: itself, or the cluster that its name ends with.
-func (p places) of(code code.Reason, name string) Place {
+func (p *places) of(code code.Reason, name string) Place {
 	part := cmp.Or(partOf[code], InClusters)
-	if at, ok := p[[2]string{string(part), name}]; ok {
-		return at
+	for i, known := p.named[name]; known; known = i > 0 {
+		if p.things[i].Part == part {
+			return p.things[i].Place
+		}
+		i = p.things[i].next
 	}
-	return p[[2]string{string(InClusters), clusterOf(name)}]
+	if i, known := p.clusters[clusterOf(name)]; known {
+		return Place{Part: InClusters, Index: i, Set: -1, Machine: -1}
+	}
+	return Place{}
 }
 
 // clusterOf returns what the name of something may end with.

@@ -17,7 +17,7 @@ func TestFirstLeadsToItsObjects(t *testing.T) {
 				{Kind: "MachineDeployment", Name: "md-0", Machines: []Machine{machine("md-0-a", code.Healthy), machine("md-0-b", code.Stale), machine("md-0-c", code.Ghost)}},
 			}}},
 		},
-		InfraMachines: []InfraMachine{{Instance: Instance{Path: "/DC0/vm/jump"}}},
+		InfraMachines: []InfraMachine{{Instance: Instance{Path: "/DC0/vm/jump"}}, {Instance: Instance{Name: "md-0-c"}}}, // a Ghost is called so, too
 		Scopes:        []Scope{{Provider: "vsphere", Endpoint: "vc1"}, {Provider: "vsphere", Endpoint: "vc2", Account: "me"}},
 		Checks:        []Check{{Severity: code.CheckInfo, Object: "Secret a"}, {Severity: code.CheckError, Object: "Secret a"}},
 		Errors:        []Error{{Message: "lost"}},
@@ -28,7 +28,7 @@ func TestFirstLeadsToItsObjects(t *testing.T) {
 		{Code: code.ClusterHalted, Message: "Until b exists", Objects: []string{"Cluster t/prod"}},
 		{Code: code.BackupError, Message: "Not fit", Objects: []string{"Secret a"}},
 		{Code: code.Incomplete, Message: "Not all", Objects: []string{"vsphere vc2 as me"}},
-		{Code: code.InstancesToConfirm, Message: "Ask", Objects: []string{"instance /DC0/vm/jump"}},
+		{Code: code.InstancesToConfirm, Message: "Ask", Objects: []string{"instance /DC0/vm/jump", "instance md-0-c"}},
 		{Code: code.ErrorsOccurred, Message: "Errors", Objects: []string{"lost"}},
 		{Code: code.MachinesMade, Message: "Made", Objects: []string{"MachineDeployment t/md-0", "template x of t/dev", "what nobody knows"}},
 		{Code: code.GhostsLeft, Message: "Left", Objects: []string{"instance md-0-c"}},
@@ -46,7 +46,7 @@ func TestFirstLeadsToItsObjects(t *testing.T) {
 		"ClusterHalted ManualRemediationRequired; clusters 0 -1 -1 +1",
 		"BackupError ManualRemediationRequired; checks 1 0 0 +0",
 		"Incomplete NeedFurtherConfirmation; scopes 1 0 0 +0",
-		"InstancesToConfirm NeedFurtherConfirmation; infraMachines 0 0 0 +0",
+		"InstancesToConfirm NeedFurtherConfirmation; infraMachines 0 0 0; infraMachines 1 0 0 +0",
 		"ErrorsOccurred NeedFurtherConfirmation; errors 0 0 0 +0",
 		"NoForecast NeedFurtherConfirmation +0",
 		"MachinesBroken ManualRemediationNotRequired; clusters 1 1 1; clusters 0 0 0 +0", // the worse cluster first

@@ -22,7 +22,8 @@ type Set struct {
 // Sets returns the control plane, then the groups of workers.
 func (c *Cluster) Sets() []Set {
 	cp := &c.ControlPlane
-	out := []Set{{setTitle(cp.Kind, cp.Name, "control plane"), cp.Status, cp.Reason, cp.Desired, nil, cp.Counts, cp.Forecast.rollout(), cp.Machines}}
+	out := append(make([]Set, 0, 1+len(c.Workers.Groups)),
+		Set{setTitle(cp.Kind, cp.Name, "control plane"), cp.Status, cp.Reason, cp.Desired, nil, cp.Counts, cp.Forecast.rollout(), cp.Machines})
 	for i := range c.Workers.Groups {
 		g := &c.Workers.Groups[i]
 		out = append(out, Set{setTitle(g.Kind, g.Name, "workers of no known group"), g.Status, g.Reason, g.Desired, g.Pool, g.Counts, g.Forecast.rollout(), g.Machines})

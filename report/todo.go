@@ -78,7 +78,7 @@ func (t *ToDo) StepsText() string {
 // Places finds the things of a report by the names that its reasons have for them.
 type Places struct {
 	of *Report
-	by places
+	by *places
 }
 
 // Places returns those of the report as it is now.

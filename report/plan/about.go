@@ -22,9 +22,9 @@ func (p *Plan) About(word code.Reason, o report.Object) []string {
 
 // numbered is a step in the order of the plan.
 type numbered struct {
-	at     int // in the plan
-	number int
-	part   int // 0: all parts
+	at     int32 // in the plan
+	number int32
+	part   int32 // 0: all parts
 	phase  code.Phase
 }
 
@@ -32,7 +32,7 @@ func (n *numbered) label() string {
 	if n.part == 0 {
 		return fmt.Sprint(n.number)
 	}
-	return label(n.number, n.part)
+	return label(int(n.number), int(n.part))
 }
 
 // stepIndex finds the steps about things.
@@ -42,7 +42,8 @@ type stepIndex struct {
 	clusters map[string][]numbered // about a cluster as a whole
 	items    map[itemKey]int32     // the last of links
 	links    []link
-	titles   []string // of the clusters
+	titles   []string         // of the clusters
+	numbers  map[string]int32 // of the clusters, by their titles
 }
 
 // link is a step about an item, with the one before about the same, from 1; 0: none.
@@ -51,26 +52,29 @@ type link struct {
 	before int32
 }
 
-// itemKey finds items by their name, or that of a machine that they are about, and by their
-// cluster: each of theirs, none for one of no known cluster, and anyCluster for all.
+// itemKey finds items by their name, or that of a machine that they are about, and by the number of
+// their cluster: each of theirs, noCluster for one of no known cluster, and anyCluster for all. VMs
+// are found by their name alone.
 type itemKey struct {
-	vm            bool
-	name, cluster string
+	name    string
+	cluster int32
+	vm      bool
 }
 
-const anyCluster = "*" // which is no name
+const anyCluster, noCluster = -1, -2
 
 // index returns the index, which is made once.
 func (p *Plan) index() *stepIndex {
 	if p.indexed != nil {
 		return p.indexed
 	}
-	x := &stepIndex{report: p.Report, objects: map[string][]numbered{}, clusters: map[string][]numbered{}, titles: make([]string, len(p.Report.Clusters))}
+	x := &stepIndex{report: p.Report, objects: map[string][]numbered{}, clusters: map[string][]numbered{}, titles: make([]string, len(p.Report.Clusters)), numbers: make(map[string]int32, len(p.Report.Clusters))}
 	p.indexed = x
 	for i := range p.Report.Clusters {
 		x.titles[i] = p.Report.Clusters[i].Title()
+		x.numbers[x.titles[i]] = int32(i) // of several of that title it is the last
 	}
-	n := 0
+	n := int32(0)
 	x.grow(p)
 	for _, s := range p.Sections {
 		phase := map[string]code.Phase{Before: code.Before, Restore: code.Restoring, After: code.After}[s.Phase]
@@ -84,32 +88,37 @@ func (p *Plan) index() *stepIndex {
 				n++
 				number, part := c.place(i)
 				for _, name := range c.Steps[i].about {
-					x.objects[name] = append(x.objects[name], numbered{n, number, part, own})
+					x.objects[name] = append(x.objects[name], numbered{n, int32(number), int32(part), own})
 				}
 			}
 			if n++; len(c.Steps) > 0 {
-				x.clusters[c.Cluster] = append(x.clusters[c.Cluster], numbered{n, c.Number, 0, own})
+				x.clusters[c.Cluster] = append(x.clusters[c.Cluster], numbered{n, int32(c.Number), 0, own})
 			}
 			for i := range c.Batches {
 				n++
-				x.batch(c, &c.Batches[i], numbered{n, c.Batches[i].Number, 0, phase})
+				x.batch(c, &c.Batches[i], numbered{n, int32(c.Batches[i].Number), 0, phase})
 			}
 		}
 	}
 	return x
 }
 
-// grow makes room for what is known of most items: a name, with any and with one cluster.
+// grow makes room for what is known of most items: a name, with any cluster and, but of VMs, with one.
 func (x *stepIndex) grow(p *Plan) {
-	items := 0
+	n := 0
 	for _, s := range p.Sections {
 		for i := range s.Chapters {
 			for k := range s.Chapters[i].Batches {
-				items += len(s.Chapters[i].Batches[k].Items)
+				all := s.Chapters[i].Batches[k].Items
+				for j := range all {
+					if n++; !all[j].vm {
+						n++
+					}
+				}
 			}
 		}
 	}
-	x.items, x.links = make(map[itemKey]int32, 2*items), make([]link, 0, 2*items)
+	x.items, x.links = make(map[itemKey]int32, n), make([]link, 0, n)
 }
 
 func (x *stepIndex) batch(c *Chapter, b *Batch, at numbered) {
@@ -124,12 +133,15 @@ func (x *stepIndex) batch(c *Chapter, b *Batch, at numbered) {
 }
 
 func (x *stepIndex) item(item *Item, name string, at numbered) {
-	x.link(itemKey{item.vm, name, anyCluster}, at)
+	x.link(itemKey{name, anyCluster, item.vm}, at)
+	if item.vm {
+		return
+	}
 	for _, cluster := range item.Clusters {
-		x.link(itemKey{item.vm, name, cluster}, at)
+		x.link(itemKey{name, x.numbers[cluster], false}, at)
 	}
 	if len(item.Clusters) == 0 {
-		x.link(itemKey{item.vm, name, ""}, at)
+		x.link(itemKey{name, noCluster, false}, at)
 	}
 }
 
@@ -184,8 +196,8 @@ func (x *stepIndex) spot(o report.Object) spot {
 // at returns the steps about the place of something.
 func (x *stepIndex) at(o report.Object) []numbered {
 	if o.At.Part == report.InClusters && o.At.Set >= 0 && o.At.Machine >= 0 {
-		title, name := x.titles[o.At.Index], x.report.Clusters[o.At.Index].MachinesOf(o.At.Set)[o.At.Machine].Name
-		return ordered(x.add(x.add(nil, itemKey{false, name, title}), itemKey{false, name, ""}))
+		name := x.report.Clusters[o.At.Index].MachinesOf(o.At.Set)[o.At.Machine].Name
+		return ordered(x.inCluster(nil, name, x.titles[o.At.Index]))
 	}
 	var out []numbered
 	names, cluster := x.names(o)
@@ -195,12 +207,17 @@ func (x *stepIndex) at(o report.Object) []numbered {
 	vm := o.At.Part == report.InVMs
 	for _, name := range names {
 		if cluster == "" {
-			out = x.add(out, itemKey{vm, name, anyCluster})
+			out = x.add(out, itemKey{name, anyCluster, vm})
 			continue
 		}
-		out = x.add(x.add(out, itemKey{vm, name, cluster}), itemKey{vm, name, ""})
+		out = x.inCluster(out, name, cluster)
 	}
 	return ordered(out)
+}
+
+// inCluster adds the steps about items of a cluster, or of no known one.
+func (x *stepIndex) inCluster(out []numbered, name, cluster string) []numbered {
+	return x.add(x.add(out, itemKey{name, x.numbers[cluster], false}), itemKey{name, noCluster, false})
 }
 
 // names returns what items call a thing, or the machines of a set, and the cluster that it is of.

@@ -62,7 +62,7 @@ func (a *absence) before(c ...shell.Command) shell.Command { return a.check.Then
 // remake deletes a Machine if nothing has its id.
 func (pl *planner) remake(d *draft, s *set, m *report.Machine, text string) {
 	if pl.assumes(code.OwnersPaused) {
-		text += " If its owner is one of those that the report says are paused, unpause that first: until then it creates none."
+		text = pl.once(text, " If its owner is one of those that the report says are paused, unpause that first: until then it creates none.")
 	}
 	a := pl.absent(s, m)
 	if a.why != "" {
@@ -78,7 +78,7 @@ func (pl *planner) remake(d *draft, s *set, m *report.Machine, text string) {
 		c = shell.All(pl.answers(s.cluster), c)
 		a.says += "; etcd has a majority"
 	}
-	d.after(text+" The line looks first, because "+pl.onDelete(s.cluster)+": "+a.says+".", a.before(c))
+	d.after(pl.once(text, " The line looks first, because ", pl.onDelete(s.cluster), ": ", a.says, "."), a.before(c))
 }
 
 // assumes reports whether the answer of the report has a condition.

@@ -23,16 +23,17 @@ var order = []code.Status{code.Healthy, code.Unknown, code.Stale, code.Ghost}
 // Ghost is drained before what is Stale is replaced.
 func (pl *planner) findings(when string) (own map[*report.Cluster][]Batch, common []Batch) {
 	own = map[*report.Cluster][]Batch{}
-	etcd, workers := pl.gathering(when), pl.gathering(when)
+	etcd, workers, plane := pl.gathering(when), pl.gathering(when), pl.gathering(when)
 	for i := range pl.Clusters {
 		c := &pl.Clusters[i]
 		if c.Self {
 			continue
 		}
 		all := pl.sets(c)
-		plane := pl.gathering(when)
 		pl.gather(&plane, &etcd, all[:1])
-		own[c] = plane.finish()
+		if len(plane.batches) > 0 {
+			own[c] = plane.finish()
+		}
 		pl.gather(&workers, &etcd, all[1:])
 	}
 	slices.SortStableFunc(workers.batches, func(x, y *pending) int {
@@ -276,11 +277,9 @@ func (g *gathering) add(like likeness, steps []Step, item Item, owner, words str
 	full.full, full.clusters = true, strings.Join(item.Clusters, "\x00")
 	p := cmp.Or(g.at[full], g.at[like])
 	if p == nil {
-		p = &pending{bare: g.bare, words: words}
-		for _, s := range steps {
-			if s.When == g.when {
-				p.texts = append(p.texts, s)
-			}
+		p = &pending{bare: g.bare, words: words, texts: steps}
+		if later := func(s Step) bool { return s.When != g.when }; slices.ContainsFunc(steps, later) {
+			p.texts = slices.DeleteFunc(slices.Clone(steps), later)
 		}
 		g.batches = append(g.batches, p)
 	}
@@ -294,6 +293,9 @@ func (g *gathering) add(like likeness, steps []Step, item Item, owner, words str
 			p.owners = append(p.owners, owner)
 		}
 	}
+	if len(p.items) == most/4 { // it may well be full soon
+		p.items = slices.Grow(p.items, most-len(p.items))
+	}
 	p.items = append(p.items, item)
 	if len(p.items) >= most {
 		if g.at[like] == p {
@@ -305,11 +307,15 @@ func (g *gathering) add(like likeness, steps []Step, item Item, owner, words str
 	return p
 }
 
+// finish returns the batches, and begins anew.
 func (g *gathering) finish() []Batch {
 	out := make([]Batch, len(g.batches))
 	for i, p := range g.batches {
 		out[i] = p.batch()
 	}
+	g.batches = g.batches[:0]
+	clear(g.at)
+	clear(g.of)
 	return out
 }
 

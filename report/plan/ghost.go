@@ -78,10 +78,10 @@ func (pl *planner) capacity(d *draft, s *set) {
 		d.after("Capacity first: the replicas of its owner are set by "+s.managedBy+". See that the other machines can carry the load, or raise the limit there, and wait until new ones are Ready.", s.listed)
 	case known && s.desired != nil && int64(alive) > *s.desired:
 		look, owned, scale := s.scale(*s.desired, int64(alive))
-		d.after(capacityFirst+atTheTopology(s),
+		d.after(pl.once(capacityFirst, atTheTopology(s)),
 			append(look, owned.Then(scale), s.listed)...)
 	default:
-		d.after(capacityFirst+atTheTopology(s), s.listed)
+		d.after(pl.once(capacityFirst, atTheTopology(s)), s.listed)
 	}
 }
 

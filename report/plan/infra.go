@@ -21,13 +21,13 @@ const takenByName = "It has the name of a machine of the backup and another id, 
 
 // infraMachine returns what to do about an instance that is nobody's: its owner says.
 func (pl *planner) infraMachine(m *report.InfraMachine) []Step {
-	d := draft{read: pl.read, texts: pl.texts}
 	if m.Ignored != nil {
 		return nil
 	}
+	d := draft{steps: pl.room[:0], read: pl.read, texts: pl.texts}
 	if c, x := pl.duplicate(m); x != nil {
 		d.before(fmt.Sprintf("It has the id of machine %s of cluster %s. See there: what is to be done about both is said with that machine, once.", x.Name, key(c)))
-		return d.steps
+		return pl.done(&d)
 	}
 	if m.Confirmed != nil {
 		return nil
@@ -48,7 +48,7 @@ func (pl *planner) infraMachine(m *report.InfraMachine) []Step {
 	}
 	d.before(text, look...)
 	pl.notOurs(&d, m)
-	return d.steps
+	return pl.done(&d)
 }
 
 // outcomeOfNamesake returns the outcome of the machine that has an instance's name.

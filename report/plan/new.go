@@ -31,6 +31,7 @@ func (pl *planner) arranged() Plan {
 	p := Plan{
 		Report: pl.Report,
 		limits: pl.limits,
+		tells:  pl.tells,
 		Sections: []Section{
 			{"Before the restore", Before, pl.beforeRestore()},
 			{"The restore", Restore, []Chapter{pl.restore()}},

@@ -25,7 +25,8 @@ type Plan struct {
 
 	clusters []string // of the report
 	limits   func(Narrowing) []string
-	indexed  *stepIndex // nil until it is asked for
+	tells    func(*report.Cluster) bool // see planner
+	indexed  *stepIndex                 // nil until it is asked for
 }
 
 // Section is a part of the time line, which Phase names in one word.

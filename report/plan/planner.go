@@ -37,6 +37,8 @@ type planner struct {
 	alive     map[*report.Cluster]*report.Machine // of living
 	membersOf map[*report.Cluster]*members        // of the control planes
 	room      []Step                              // for the steps of the next machine
+	joined    map[string]string                   // of once
+	text      []byte                              // room for the next
 	steps     map[*report.Machine][]Step          // of those that have any
 	others    map[*report.InfraMachine][]Step
 	read      map[string]bool // the variables that lines for findings read
@@ -63,7 +65,7 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		backupsOf: map[string]map[int]bool{}, alike: map[string][]string{},
 		scopesOf: map[*report.Cluster][]*scope{}, seen: map[seenAt]bool{},
 		alive: map[*report.Cluster]*report.Machine{}, membersOf: map[*report.Cluster]*members{}, reported: map[setID]bool{},
-		setsOf: make(map[*report.Cluster][]*set, len(r.Clusters)),
+		setsOf: make(map[*report.Cluster][]*set, len(r.Clusters)), joined: map[string]string{},
 	}
 	pl.readProviders()
 	pl.variables = []Variable{

@@ -86,7 +86,7 @@ func (pl *planner) staleWorker(d *draft, s *set, m *report.Machine) {
 		text = "If no MachineHealthCheck covers it (one that does replaces it by itself): " + strings.ToLower(text[:1]) + text[1:]
 	}
 	if outcome(m) == code.StuckNodeLeft {
-		text += " Its Node is still registered, so that it looks joined; Cluster API drains and deletes the Node with the Machine."
+		text = pl.once(text, " Its Node is still registered, so that it looks joined; Cluster API drains and deletes the Node with the Machine.")
 	}
 	pl.remake(d, s, m, text)
 }
@@ -117,7 +117,7 @@ func (pl *planner) scaleDown(d *draft, s *set, m *report.Machine) {
 	look, owned, scale := s.scale(to+1, to)
 	mark := manage(m.Namespace, "annotate", machines+m.Name, "--overwrite", "cluster.x-k8s.io/delete-machine=yes")
 	wanted := manage(m.Namespace, "get", scalable[s.kind]+s.name, "--output=jsonpath={.spec.replicas}").Prints(fmt.Sprint(to + 1)).OrStop(fmt.Sprintf("the replicas are not %d: nothing was marked", to+1))
-	d.after(text+atTheTopology(s)+" The line looks at the replicas and at the owner before it marks anything, and makes the same checks as that of the next step, which is then to be skipped.", append(look, a.before(owned, wanted.Then(mark), scale))...)
+	d.after(pl.once(text, atTheTopology(s), " The line looks at the replicas and at the owner before it marks anything, and makes the same checks as that of the next step, which is then to be skipped."), append(look, a.before(owned, wanted.Then(mark), scale))...)
 }
 
 // nth numbers a Machine among those of the set that somebody may scale away.
@@ -142,9 +142,9 @@ func (pl *planner) staleControlPlane(d *draft, s *set, m *report.Machine) {
 	etcd := s.stackedEtcd()
 	switch {
 	case lostControlPlane(c):
-		text := "None of the machines of the control plane that the backup records was found. " + pl.whatIsLeft(c)
+		text := pl.once("None of the machines of the control plane that the backup records was found. ", pl.whatIsLeft(c))
 		if outcome(m) == code.ReplacedByMachineHealthCheck {
-			text += " " + english.Capital(pl.keptBack("the cluster")) + " until that is decided: " + m.Forecast.Message + "."
+			text = pl.once(text, " ", english.Capital(pl.keptBack("the cluster")), " until that is decided: ", m.Forecast.Message, ".")
 		}
 		d.before(text)
 		pl.givenUp(d, c)

@@ -45,7 +45,8 @@ func plain(steps []Step) []report.Step {
 
 // plan makes the steps of every finding.
 func (pl *planner) plan() {
-	pl.steps, pl.others, pl.read = map[*report.Machine][]Step{}, map[*report.InfraMachine][]Step{}, map[string]bool{}
+	n := &pl.Summary.Machines
+	pl.steps, pl.others, pl.read = make(map[*report.Machine][]Step, n.Total-n.Healthy), make(map[*report.InfraMachine][]Step, len(pl.InfraMachines)), map[string]bool{}
 	for s, m := range pl.machines() {
 		if steps := pl.machine(s, m); len(steps) > 0 {
 			pl.steps[m] = steps
@@ -79,6 +80,11 @@ func (pl *planner) machine(s *set, m *report.Machine) []Step {
 	default:
 		pl.warnings(&d, s, m)
 	}
+	return pl.done(&d)
+}
+
+// done returns the steps of a draft whose room is for the next.
+func (pl *planner) done(d *draft) []Step {
 	pl.room = d.steps
 	return slices.Clone(d.steps)
 }

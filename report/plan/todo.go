@@ -22,7 +22,7 @@ func ToDo(r *report.Report, tools Tools) []report.ToDo {
 
 func (p *Plan) toDo() []report.ToDo {
 	r := p.Report
-	l := list{plan: p, report: r, all: []report.ToDo{}, points: r.Foretold(), steps: p.index(), tells: r.Tellable(), left: map[code.Reason]bool{}}
+	l := list{plan: p, report: r, all: []report.ToDo{}, points: r.Foretold(), steps: p.index(), tells: p.tells, left: map[code.Reason]bool{}}
 	if a := r.Summary.AnswerByPlan; a != nil {
 		for i := range a.Reasons {
 			l.left[a.Reasons[i].Code] = true
@@ -86,10 +86,12 @@ func (l *list) add(t report.ToDo, objects []report.Object) {
 	if len(objects) == 0 {
 		objects = []report.Object{{}}
 	}
-	l.givenUp(t, objects)
-	objects = slices.DeleteFunc(slices.Clone(objects), func(o report.Object) bool { return o.Name != "" && l.isConfirmed(o.At) })
-	if len(objects) == 0 {
-		return
+	isGivenUp := func(o report.Object) bool { return o.Name != "" && l.isConfirmed(o.At) }
+	if slices.ContainsFunc(objects, isGivenUp) {
+		l.givenUp(t, objects)
+		if objects = slices.DeleteFunc(slices.Clone(objects), isGivenUp); len(objects) == 0 {
+			return
+		}
 	}
 	in := map[code.Phase]*report.ToDo{}
 	named := make(map[string]bool, len(objects))
@@ -99,7 +101,7 @@ func (l *list) add(t report.ToDo, objects []report.Object) {
 			continue
 		}
 		named[o.Name] = true
-		steps, added := known.at(o)
+		steps, common := known.at(o)
 		own := within(phases, slices.Clone(l.steps.named(t.Code, o.Name)))
 		phase := otherwise
 		switch {
@@ -112,15 +114,16 @@ func (l *list) add(t report.ToDo, objects []report.Object) {
 			item := t
 			item.Phase, item.Objects, item.Steps, in[phase] = phase, []string{}, []int{}, &item
 		}
-		in[phase].Steps = addNumbers(in[phase].Steps, own)
-		if !added[phase] {
-			in[phase].Steps = addNumbers(in[phase].Steps, steps)
-			if added != nil {
-				added[phase] = true
+		item := in[phase]
+		item.Steps = addNumbers(item.Steps, own)
+		if common == nil || !slices.Contains(common.added, phase) {
+			item.Steps = addNumbers(item.Steps, steps)
+			if common != nil {
+				common.added = append(common.added, phase)
 			}
 		}
 		if o.Name != "" {
-			in[phase].Objects = append(in[phase].Objects, o.Name)
+			item.Objects = append(item.Objects, o.Name)
 		}
 	}
 	for _, phase := range code.Phases() {
@@ -181,7 +184,7 @@ func within(phases []code.Phase, steps []numbered) []numbered {
 
 func addNumbers(out []int, steps []numbered) []int {
 	for i := range steps {
-		out = append(out, steps[i].number)
+		out = append(out, int(steps[i].number))
 	}
 	return out
 }
@@ -190,36 +193,36 @@ func addNumbers(out []int, steps []numbered) []int {
 type shared struct {
 	index  *stepIndex
 	phases []code.Phase
-	known  map[spot]common
+	known  map[spot]*common
 }
 
 type common struct {
 	steps []numbered
-	added map[code.Phase]bool // to what is done in a phase
+	added []code.Phase // those to which the steps were added
 }
 
-// at returns the steps about the place of something, and in which phases they were added: nil of
+// at returns the steps about the place of something, and to which phases they were added: nil of
 // a machine, which has nothing in common with others.
-func (x *shared) at(o report.Object) ([]numbered, map[code.Phase]bool) {
+func (x *shared) at(o report.Object) ([]numbered, *common) {
 	if o.At.Part == report.InClusters && o.At.Machine >= 0 {
 		return within(x.phases, x.index.at(o)), nil
 	}
 	at := x.index.spot(o)
-	found, is := x.known[at]
-	if !is {
-		found = common{within(x.phases, x.index.at(o)), map[code.Phase]bool{}}
+	found := x.known[at]
+	if found == nil {
+		found = &common{steps: within(x.phases, x.index.at(o))}
 		if x.known == nil {
-			x.known = map[spot]common{}
+			x.known = map[spot]*common{}
 		}
 		x.known[at] = found
 	}
-	return found.steps, found.added
+	return found.steps, found
 }
 
 // reason adds a reason of the answer.
 func (l *list) reason(p *report.Point) {
 	t := report.ToDo{Code: p.Code, Safe: code.SafeAfter(p.Code), Message: cmp.Or(code.Of(p.Code).Screen, english.Clause(p.Text))}
-	objects := slices.Clone(p.Objects)
+	objects := p.Objects
 	for i := range p.Likes {
 		objects = append(objects, p.Likes[i].Objects...)
 	}

@@ -137,7 +137,7 @@ func (pl *planner) poweredOff(d *draft, s *set, m *report.Machine) {
 	}
 	switch {
 	case pl.powersOn(c, m):
-		d.controller(pl.controllerOf(c)+" powers its VM on as soon as it is adopted. If it is off on purpose, "+pl.keptBack("its cluster")+".", pl.look(m)...)
+		d.controller(pl.once(pl.controllerOf(c), " powers its VM on as soon as it is adopted. If it is off on purpose, ", pl.keptBack("its cluster"), "."), pl.look(m)...)
 	case outcome(m) == code.ReplacedByMachineHealthCheck:
 		d.before("It does not run, and a MachineHealthCheck deletes its Machine and its VM after the restore. Start it before, if it is to stay, and see that its Node is Ready.", look...)
 		d.controller("What still does not run is deleted and created again. Watch, and do nothing.", listMachines(c))
