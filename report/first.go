@@ -72,25 +72,25 @@ func (r *Report) foretold(only code.Reason) []AnswerReason {
 	if by == nil {
 		return all
 	}
-	type said struct {
-		code   code.Reason
-		object string
-	}
-	now, codes := make(map[said]bool, objectsOf(all)), map[code.Reason]bool{}
+	now := map[code.Reason]map[string]bool{} // the objects of a code
 	for i := range all {
-		codes[all[i].Code] = true
+		objects := now[all[i].Code]
+		if objects == nil {
+			objects = make(map[string]bool, len(all[i].Objects))
+			now[all[i].Code] = objects
+		}
 		for _, name := range all[i].Objects {
-			now[said{all[i].Code, name}] = true
+			objects[name] = true
 		}
 	}
 	for _, later := range slices.DeleteFunc(slices.Concat(by.Reasons, by.Resolved), others) {
 		var objects []string
 		for _, name := range later.Objects {
-			if !now[said{later.Code, name}] {
+			if !now[later.Code][name] {
 				objects = append(objects, name)
 			}
 		}
-		if later.Objects = objects; len(objects) > 0 || !codes[later.Code] {
+		if later.Objects = objects; len(objects) > 0 || now[later.Code] == nil {
 			all = append(all, later)
 		}
 	}

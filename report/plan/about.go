@@ -164,6 +164,9 @@ func (x *stepIndex) about(word code.Reason, o report.Object) []numbered {
 }
 
 func ordered(all []numbered) []numbered {
+	if len(all) < 2 {
+		return all
+	}
 	sorting.By(all, func(a, b numbered) int { return cmp.Compare(a.at, b.at) })
 	return slices.CompactFunc(all, func(a, b numbered) bool { return a.number == b.number && a.part == b.part })
 }

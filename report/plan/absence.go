@@ -42,7 +42,7 @@ func (pl *planner) findAbsent(s *set, m *report.Machine) absence {
 		case !pl.isSeen(s.cluster, p):
 			return absence{why: "no machine of its cluster is Healthy in " + p.name + ", so that nothing proves that it would be seen there"}
 		}
-		checks = append(checks, manage(m.Namespace, "get", machines+m.Name, asJSON).Pipe(p.recheck("gone", machineOf(m)).With("--restore", shell.Variable(restoreName))))
+		checks = append(checks, pl.manage(m.Namespace, "get", machines+m.Name, asJSON).Pipe(p.recheck("gone", machineOf(m)).With("--restore", shell.Variable(restoreName))))
 	}
 	switch {
 	case pl.recognised(s.cluster):
@@ -69,7 +69,7 @@ func (pl *planner) remake(d *draft, s *set, m *report.Machine, text string) {
 		pl.decide(d, s, m, text, a.why)
 		return
 	}
-	c := manage(m.Namespace, "delete", machines+m.Name)
+	c := pl.manage(m.Namespace, "delete", machines+m.Name)
 	if s.stackedEtcd() {
 		if pl.living(s.cluster) == nil {
 			pl.decide(d, s, m, text, "no machine of the cluster is known to run, so that no Node can distinguish its etcd from that of another")

@@ -30,6 +30,7 @@ func (pl *planner) findings(when string) (own map[*report.Cluster][]Batch, commo
 			continue
 		}
 		all := pl.sets(c)
+		plane.room = len(all[0].machines)
 		pl.gather(&plane, &etcd, all[:1])
 		if len(plane.batches) > 0 {
 			own[c] = plane.finish()
@@ -107,7 +108,9 @@ func (pl *planner) batched(g, etcd *gathering, s *set, m *report.Machine, item I
 		}
 		found.status = m.Status
 		found.serial = s.plane || m.Status != code.Stale && m.Status != code.Healthy
-		pl.reported[s.id()] = pl.reported[s.id()] || tell
+		if tell {
+			pl.reported[s.id()] = true
+		}
 	}
 }
 
@@ -194,6 +197,7 @@ func whereabouts(i *report.Instance) string {
 type gathering struct {
 	when    string
 	bare    bool // nobody asks for more of a batch than its number and what it is about
+	room    int  // for the items of a batch, with those of the cluster that fills it
 	batches []*pending
 	at      map[likeness]*pending        // those that have room, and by the clusters of the last item those that are full
 	of      map[*report.Cluster]*pending // what is done once for a cluster
@@ -201,7 +205,7 @@ type gathering struct {
 }
 
 func (pl *planner) gathering(when string) gathering {
-	return gathering{when: when, bare: pl.texts, at: map[likeness]*pending{}, of: map[*report.Cluster]*pending{}, said: &pl.said}
+	return gathering{when: when, bare: pl.texts, room: most + most/4, at: map[likeness]*pending{}, of: map[*report.Cluster]*pending{}, said: &pl.said}
 }
 
 // likeness is what findings of one batch have in common.
@@ -277,7 +281,7 @@ func (g *gathering) add(like likeness, steps []Step, item Item, owner, words str
 	full.full, full.clusters = true, strings.Join(item.Clusters, "\x00")
 	p := cmp.Or(g.at[full], g.at[like])
 	if p == nil {
-		p = &pending{bare: g.bare, words: words, texts: steps}
+		p = &pending{bare: g.bare, words: words, texts: steps, items: make([]Item, 0, g.room)}
 		if later := func(s Step) bool { return s.When != g.when }; slices.ContainsFunc(steps, later) {
 			p.texts = slices.DeleteFunc(slices.Clone(steps), later)
 		}
@@ -292,9 +296,6 @@ func (g *gathering) add(like likeness, steps []Step, item Item, owner, words str
 		if !slices.Contains(p.owners, owner) {
 			p.owners = append(p.owners, owner)
 		}
-	}
-	if len(p.items) == most/4 { // it may well be full soon
-		p.items = slices.Grow(p.items, most-len(p.items))
 	}
 	p.items = append(p.items, item)
 	if len(p.items) >= most {

@@ -82,12 +82,13 @@ func (pl *planner) once(texts ...string) string {
 	return text
 }
 
-// afterWith does what after does, with commands that are made only when somebody reads them.
-func (d *draft) afterWith(text string, commands func() []shell.Command) *Step {
+// afterWith does what after does, with a text and commands that are made only when somebody reads them.
+func (d *draft) afterWith(what func() (text string, commands []shell.Command)) *Step {
 	if d.bare {
-		return d.after(text)
+		return d.after("")
 	}
-	return d.after(text, commands()...)
+	text, commands := what()
+	return d.after(text, commands...)
 }
 
 // before and after add a step of the operator.

@@ -70,18 +70,16 @@ const capacityFirst = "Capacity first: replace the Stale machines of the same ow
 func (pl *planner) capacity(d *draft, s *set) {
 	alive := s.counts.Healthy + s.counts.Ghost
 	_, known := scalable[s.kind]
-	if s.listed.IsZero() {
-		s.listed = listMachines(s.cluster)
-	}
+	listed := pl.linesOf(s.cluster).listed
 	switch {
 	case s.managedBy != "":
-		d.after("Capacity first: the replicas of its owner are set by "+s.managedBy+". See that the other machines can carry the load, or raise the limit there, and wait until new ones are Ready.", s.listed)
+		d.after("Capacity first: the replicas of its owner are set by "+s.managedBy+". See that the other machines can carry the load, or raise the limit there, and wait until new ones are Ready.", listed)
 	case known && s.desired != nil && int64(alive) > *s.desired:
 		look, owned, scale := s.scale(*s.desired, int64(alive))
 		d.after(pl.once(capacityFirst, atTheTopology(s)),
-			append(look, owned.Then(scale), s.listed)...)
+			append(look, owned.Then(scale), listed)...)
 	default:
-		d.after(pl.once(capacityFirst, atTheTopology(s)), s.listed)
+		d.after(pl.once(capacityFirst, atTheTopology(s)), listed)
 	}
 }
 

@@ -44,9 +44,33 @@ func manage(namespace string, words ...any) shell.Command {
 	return managed.With("--namespace=" + namespace).With(words...)
 }
 
+// manage does what the function does. Machines come namespace by namespace.
+func (pl *planner) manage(namespace string, words ...any) shell.Command {
+	if last := &pl.managed; last.Command.IsZero() || last.namespace != namespace {
+		last.namespace, last.Command = namespace, manage(namespace)
+	}
+	return pl.managed.With(words...)
+}
+
 // workload addresses the workload cluster itself.
 func (pl *planner) workload(c *report.Cluster, words ...any) shell.Command {
-	return kubectl(pl.contexts[c], words...)
+	return pl.linesOf(c).kubectl.With(words...)
+}
+
+// sharedLines are those of a cluster that many of its machines have, or that those begin with.
+type sharedLines struct {
+	cluster                             *report.Cluster
+	kubectl, nodes, attachments, listed shell.Command
+}
+
+// linesOf returns those of a cluster. Machines come cluster by cluster.
+func (pl *planner) linesOf(c *report.Cluster) *sharedLines {
+	if pl.lines.cluster != c {
+		at := kubectlAt(pl.contexts[c])
+		pl.lines = sharedLines{c, at, at.With("get", "nodes", asJSON), at.With("get", "volumeattachments.storage.k8s.io",
+			"--output=custom-columns=NODE:.spec.nodeName,VOLUME:.spec.source.persistentVolumeName,ATTACHED:.status.attached"), listMachines(c)}
+	}
+	return &pl.lines
 }
 
 // listMachines shows what has become of a cluster's Machines.
@@ -62,8 +86,7 @@ func (pl *planner) nodesByID(c *report.Cluster) shell.Command {
 
 // attachments shows which volumes are attached to which Node.
 func (pl *planner) attachments(c *report.Cluster) shell.Command {
-	return pl.workload(c, "get", "volumeattachments.storage.k8s.io",
-		"--output=custom-columns=NODE:.spec.nodeName,VOLUME:.spec.source.persistentVolumeName,ATTACHED:.status.attached")
+	return pl.linesOf(c).attachments
 }
 
 // asJSON is how kubectl prints what recheck reads.
@@ -71,7 +94,7 @@ const asJSON = "--output=json"
 
 // nodes prints the Nodes of a cluster for recheck.
 func (pl *planner) nodes(c *report.Cluster) shell.Command {
-	return pl.workload(c, "get", "nodes", asJSON)
+	return pl.linesOf(c).nodes
 }
 
 // isNode stops unless the Node runs on the instance, by the id that the Node itself

@@ -9,33 +9,33 @@ import (
 	"drift-detector/report/code"
 )
 
-// part is an object by which reports name a cluster: the cluster itself, one of its
-// Secrets, sets or machines.
-type part struct{ kind, namespace, name string }
-
-// clustersOf returns the clusters that an object, as checks name it, is or is a part of.
-// Names are compared whole: prod-eu is no part of prod.
+// clustersOf returns the clusters that an object, as checks name it, is or is a part of: a cluster
+// itself, one of its Secrets, sets or machines. Names are compared whole: prod-eu is no part of prod.
 func (pl *planner) clustersOf(object string) []*report.Cluster {
 	if pl.parts == nil {
 		pl.findParts()
 	}
-	return pl.parts[partOf(object)]
-}
-
-func partOf(object string) part {
-	kind, rest, _ := strings.Cut(object, " ")
-	namespace, name, _ := strings.Cut(rest, "/")
-	return part{kind, namespace, name}
+	i, known := pl.parts[object]
+	if !known {
+		return nil
+	}
+	return pl.partOf[i]
 }
 
 // findParts finds the clusters of all that anything asks for: reasons of the answer, and
 // errors of the backup.
 func (pl *planner) findParts() {
-	pl.parts = map[part][]*report.Cluster{}
+	n, _ := pl.listed() // most of it is about these
+	pl.parts, pl.partOf = make(map[string]int, n), make([][]*report.Cluster, 0, n)
+	want := func(object string) {
+		if _, known := pl.parts[object]; !known {
+			pl.parts[object], pl.partOf = len(pl.partOf), append(pl.partOf, nil)
+		}
+	}
 	note := func(all []report.AnswerReason) {
 		for i := range all {
 			for _, object := range all[i].Objects {
-				pl.parts[partOf(object)] = nil
+				want(object)
 			}
 		}
 	}
@@ -48,35 +48,39 @@ func (pl *planner) findParts() {
 	}
 	for i := range pl.Checks {
 		if k := &pl.Checks[i]; k.Error() {
-			pl.parts[partOf(k.Object)] = nil
+			want(k.Object)
 			for _, name := range k.Clusters {
-				pl.parts[partOf("Cluster "+name)] = nil
+				want("Cluster " + name)
 			}
 		}
 	}
 	for i := range pl.Clusters {
 		c := &pl.Clusters[i]
-		note := func(p part) {
-			if all, is := pl.parts[p]; is && (len(all) == 0 || all[len(all)-1] != c) {
-				pl.parts[p] = append(all, c)
+		note := func(object ...string) {
+			pl.text = pl.text[:0]
+			for _, s := range object {
+				pl.text = append(pl.text, s...)
+			}
+			if k, is := pl.parts[string(pl.text)]; is {
+				if all := pl.partOf[k]; len(all) == 0 || all[len(all)-1] != c {
+					pl.partOf[k] = append(all, c)
+				}
 			}
 		}
-		add := func(kind, name string) { note(part{kind, c.Namespace, name}) }
-		add("Cluster", c.Name)
+		note("Cluster ", c.Namespace, "/", c.Name)
 		for _, secret := range code.SecretsOf(c.Name) {
-			add("Secret", secret)
+			note("Secret ", c.Namespace, "/", secret)
 		}
 		for _, s := range pl.sets(c) {
 			if s.kind != "Cluster" && s.kind != "Secret" {
-				add(s.kind, s.name)
+				note(s.kind, " ", c.Namespace, "/", s.name)
 			}
 			for k := range s.machines {
 				m := &s.machines[k]
 				if m.Status != code.Ghost {
-					add("Machine", m.Name)
+					note("Machine ", c.Namespace, "/", m.Name)
 				}
-				namespace, name, _ := strings.Cut(m.Name, "/")
-				note(part{"instance", namespace, name}) // as the answer names one without a Machine
+				note("instance ", m.Name) // as the answer names one without a Machine
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -24,13 +25,18 @@ type planner struct {
 	scopes    map[string]*scope          // by scopeKey; nil where a scope's name means several
 	withID    map[string]int             // how many instances of the report have an id
 	tells     func(*report.Cluster) bool // of tellable, once it is made
-	backupsOf map[string]map[int]bool    // backups that hold a cluster of a key
+	several   map[string]bool            // keys of clusters that several backups hold
 	alike     map[string][]string        // VMs that may be of a cluster, by its key
 
 	// Found out on the way.
 	looked struct { // of absent, for the machine that was asked for last
 		machine *report.Machine
 		absence absence
+	}
+	lines   sharedLines // of linesOf, likewise
+	managed struct {    // of manage, likewise
+		namespace string
+		shell.Command
 	}
 	scopesOf  map[*report.Cluster][]*scope
 	seen      map[seenAt]bool
@@ -44,7 +50,8 @@ type planner struct {
 	read      map[string]bool // the variables that lines for findings read
 	texts     bool            // see draft; of what is arranged nothing but numbers and subjects is read
 	setsOf    map[*report.Cluster][]*set
-	parts     map[part][]*report.Cluster
+	parts     map[string]int // objects, of clustersOf
+	partOf    [][]*report.Cluster
 	missing   map[int]map[string][]*report.Missing // by backup and object
 	found     []*fault
 	faultsOf  map[*report.Cluster][]*fault
@@ -62,7 +69,7 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 	pl := &planner{
 		Report: r, tools: tools, providers: map[string]*provider{}, identityKinds: map[string]string{},
 		contexts: map[*report.Cluster]string{}, scopes: map[string]*scope{}, withID: make(map[string]int, r.Summary.Machines.Total), tells: r.Tellable(),
-		backupsOf: map[string]map[int]bool{}, alike: map[string][]string{},
+		several: map[string]bool{}, alike: map[string][]string{},
 		scopesOf: map[*report.Cluster][]*scope{}, seen: map[seenAt]bool{},
 		alive: map[*report.Cluster]*report.Machine{}, membersOf: map[*report.Cluster]*members{}, reported: map[setID]bool{},
 		setsOf: make(map[*report.Cluster][]*set, len(r.Clusters)), joined: map[string]string{},
@@ -85,12 +92,14 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		i := slices.IndexFunc(pl.variables, func(v Variable) bool { return v.Name == restoreName })
 		pl.variables[i].Meaning, pl.variables[i].Value = "clusterctl gives no name to what it restores", "clusterctl"
 	}
+	first := make(map[string]int, len(r.Clusters)) // backup that holds a cluster
 	for i := range r.Clusters {
-		c := &r.Clusters[i]
-		if pl.backupsOf[key(c)] == nil {
-			pl.backupsOf[key(c)] = map[int]bool{}
+		c, name := &r.Clusters[i], key(&r.Clusters[i])
+		if backup, known := first[name]; !known {
+			first[name] = c.Backup
+		} else if backup != c.Backup {
+			pl.several[name] = true
 		}
-		pl.backupsOf[key(c)][c.Backup] = true
 	}
 	taken := map[string]int{}
 	for i := range r.Clusters {
@@ -144,7 +153,7 @@ func (pl *planner) contextMeaning(c *report.Cluster) (meaning, value string) {
 
 // isInAnotherBackup reports whether another backup has a cluster of that namespace and name: they are
 // of different management clusters.
-func (pl *planner) isInAnotherBackup(c *report.Cluster) bool { return len(pl.backupsOf[key(c)]) > 1 }
+func (pl *planner) isInAnotherBackup(c *report.Cluster) bool { return pl.several[key(c)] }
 
 func (pl *planner) countID(i *report.Instance) {
 	if i != nil {

@@ -123,11 +123,12 @@ func machineOf(m *report.Machine) any { return shell.Pieces{"machine/", m.Namesp
 
 // recheck looks at the scope as its tool does: at what leads the tool there.
 func (p *scope) recheck(words ...any) shell.Command {
-	look := recheck(words...).With("--at", shell.Variable(p.Variable))
+	const most = 8 // nearly always
+	words = append(append(make([]any, 0, most), words...), "--at", shell.Variable(p.Variable))
 	if p.Region != "" {
-		look = look.With("--region=" + p.Region)
+		words = append(words, "--region="+p.Region)
 	}
-	return look
+	return recheck(words...)
 }
 
 // is stops at any other place than the scope.

@@ -17,7 +17,7 @@ func (pl *planner) afterRestore() []Chapter {
 	if pl.IsMoved() {
 		return pl.afterMove()
 	}
-	var out []Chapter
+	out := make([]Chapter, 0, len(pl.Clusters)+2)
 	own, workers := pl.findings(report.AfterRestore)
 	of := map[string]int{} // the first chapter of a cluster
 	for i := range pl.Clusters {
@@ -110,7 +110,9 @@ func (pl *planner) release(d *draft, c *report.Cluster) string {
 		d.after("If you left it out, there is nothing to do. If it was restored, leave it paused until it is decided what becomes of it.", listMachines(c))
 		return "leave it paused, or out of the restore"
 	case lostControlPlane(c):
-		d.afterWith("Leave it paused until it is decided what becomes of its control plane.", func() []shell.Command { return []shell.Command{listMachines(c)} })
+		d.afterWith(func() (string, []shell.Command) {
+			return "Leave it paused until it is decided what becomes of its control plane.", []shell.Command{listMachines(c)}
+		})
 		return "leave it paused: its control plane is lost"
 	}
 	pl.settleErrors(d, c)
@@ -129,13 +131,17 @@ func (pl *planner) release(d *draft, c *report.Cluster) string {
 	}
 	switch {
 	case c.Paused:
-		d.afterWith("It was paused in the backup. Leave it so until you know who paused it and why; what follows holds from when it is unpaused.", unpause)
+		d.afterWith(func() (string, []shell.Command) {
+			return "It was paused in the backup. Leave it so until you know who paused it and why; what follows holds from when it is unpaused.", unpause()
+		})
 		return "leave it paused, as it was in the backup"
 	case c.Derived:
 		d.after("Its Cluster object was not in the backup. Have it created again (ClusterDeployment, GitOps), paused at first, and only now that its Machines are back; then see what becomes of them.", listMachines(c))
 		return "create its Cluster object again"
 	default:
-		d.afterWith(lead+", and wait until its Machines have been adopted: Running, with a Node each, except those below. `drift-detector verify` compares it with the report.", func() []shell.Command { return append(unpause(), listMachines(c)) })
+		d.afterWith(func() (string, []shell.Command) {
+			return lead + ", and wait until its Machines have been adopted: Running, with a Node each, except those below. `drift-detector verify` compares it with the report.", append(unpause(), listMachines(c))
+		})
 		return what
 	}
 }
@@ -211,8 +217,9 @@ func (pl *planner) warnOfEviction(d *draft, c *report.Cluster) {
 			names = append(names, m.Name)
 		}
 	}
-	step := d.afterWith(fmt.Sprintf("Before it is unpaused: KubeadmControlPlane removes the etcd members of Ghosts without asking, as soon as all its Machines have Nodes, and early releases remove all at once. Ghosts with a member: %d (%s). See that every member answers. If one that is to stay does not, leave the cluster paused, and repair that member or take a newer backup: when the Ghosts' members go, etcd has no majority. Only if the silent one is a Ghost's, all that are to stay answer, and so does a majority of all: remove the members of the Ghosts by hand now, the silent one first, one at a time, as below.", ghosts, english.First(shown, names))+
-		pl.etcdAt(c), func() []shell.Command { return pl.quorum(c) })
+	step := d.afterWith(func() (string, []shell.Command) {
+		return fmt.Sprintf("Before it is unpaused: KubeadmControlPlane removes the etcd members of Ghosts without asking, as soon as all its Machines have Nodes, and early releases remove all at once. Ghosts with a member: %d (%s). See that every member answers. If one that is to stay does not, leave the cluster paused, and repair that member or take a newer backup: when the Ghosts' members go, etcd has no majority. Only if the silent one is a Ghost's, all that are to stay answer, and so does a majority of all: remove the members of the Ghosts by hand now, the silent one first, one at a time, as below.", ghosts, english.First(shown, names)) + pl.etcdAt(c), pl.quorum(c)
+	})
 	for _, r := range pl.reasons(c) {
 		if r.Code == code.EtcdMembersRemoved {
 			step.about = r.objects

@@ -28,7 +28,6 @@ type set struct {
 	rollout    *report.Rollout           // nil when there was none
 	scopes     map[*report.Machine]int64 // of nth
 	restored   shell.Command             // of scale, once it is made
-	listed     shell.Command             // of capacity, likewise
 }
 
 // setID tells a set from all others.

@@ -26,12 +26,14 @@ func (pl *planner) settle(d *draft, c *report.Cluster) bool {
 		if (r.Code == code.PoolScaledBack || r.Code == code.PoolGrown) && areAbout(earlier, own) {
 			continue // keepPoolSizes says it, with the line
 		}
-		text := "Before it is unpaused: " + strings.TrimSuffix(r.Message, ".")
-		if strings.HasPrefix(own[0], "Machine ") { // the messages of others name what they are about, or say that of the cluster
-			text += ": " + listed(own)
-		}
 		lines, settled := pl.settling(c, r, own)
-		step := d.afterWith(text+". "+first, func() []shell.Command { return lines })
+		step := d.afterWith(func() (string, []shell.Command) {
+			text := "Before it is unpaused: " + strings.TrimSuffix(r.Message, ".")
+			if strings.HasPrefix(own[0], "Machine ") { // the messages of others name what they are about, or say that of the cluster
+				text += ": " + listed(own)
+			}
+			return text + ". " + first, lines
+		})
 		step.about, step.settles = own, of(r.Code, settled...)
 	}
 	return any

@@ -45,8 +45,8 @@ func plain(steps []Step) []report.Step {
 
 // plan makes the steps of every finding.
 func (pl *planner) plan() {
-	n := &pl.Summary.Machines
-	pl.steps, pl.others, pl.read = make(map[*report.Machine][]Step, n.Total-n.Healthy), make(map[*report.InfraMachine][]Step, len(pl.InfraMachines)), map[string]bool{}
+	n, _ := pl.listed()
+	pl.steps, pl.others, pl.read = make(map[*report.Machine][]Step, n), make(map[*report.InfraMachine][]Step, len(pl.InfraMachines)), map[string]bool{}
 	for s, m := range pl.machines() {
 		if steps := pl.machine(s, m); len(steps) > 0 {
 			pl.steps[m] = steps

@@ -52,7 +52,8 @@ func (Tool) Requires() (check shell.Command, why string) {
 }
 
 func line(s shell.Scope, words ...any) shell.Command {
-	return shell.Line(shell.Pieces{"GOVC_URL=", shell.Variable(s.Variable)}, "govc").With(words...)
+	const most = 12 // words
+	return shell.Line(append(append(make([]any, 0, most), shell.Pieces{"GOVC_URL=", shell.Variable(s.Variable)}, "govc"), words...)...)
 }
 
 // mo returns how govc addresses a managed object by its id (govmomi find/finder.go v0.56.0).
