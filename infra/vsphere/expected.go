@@ -151,7 +151,7 @@ func (objs *objects) orphan(m *member) *infra.Orphan {
 	}
 	// A VSphereVM has no label of its MachineSet, but the name that this gave it.
 	if stem, _ := naming.Stems(v.Name); stem != "" && !o.ControlPlane {
-		if set := strings.Trim(stem, "/-"); objs.sets[capi.Object{Backup: v.Backup, Namespace: v.Namespace, Name: set}] {
+		if set := strings.Trim(stem, "/-"); objs.isSet(capi.Object{Backup: v.Backup, Namespace: v.Namespace, Name: set}) {
 			o.Owner.Kind, o.Owner.Name = "MachineSet", set
 		}
 	}

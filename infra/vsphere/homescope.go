@@ -96,7 +96,7 @@ func (objs *objects) homeScopes() []*homeScope {
 	}
 	for _, o := range objs.owners() {
 		for _, t := range o.templates {
-			spec := objs.merge(o.id.Cluster, "", t.Data.Spec)
+			spec := objs.merge(o.infra, o.id.Cluster.Backup, "", t.Data.Spec)
 			h := l.at(o.id.Cluster, spec)
 			h.folders = append(h.folders, objs.locationOf(spec).Folder)
 		}
@@ -149,7 +149,7 @@ func (l *homeScopeList) at(cluster backup.ClusterID, spec cloneSpec) *homeScope 
 // addClusters comes first, so that the VSphereClusters' own thumbprints do.
 func (l *homeScopeList) addClusters() {
 	objs := l.objects
-	for _, id := range slices.SortedFunc(maps.Keys(objs.providers()), capi.CompareClusters) {
+	for _, id := range objs.clusterIDs() {
 		c := objs.vsphereCluster(id)
 		if c == nil {
 			continue

@@ -2,7 +2,6 @@ package vsphere
 
 import (
 	"net/netip"
-	"regexp"
 	"strings"
 
 	"drift-detector/infra"
@@ -16,17 +15,23 @@ import (
 // pkg/rke2/config.go, DefaultRKE2JoinPort) and k0s's join API.
 var registration = map[string]bool{"9345": true, "9443": true}
 
-// hostPort is a host, with or without brackets, and a port.
-var hostPort = regexp.MustCompile(`^(?:\[([^\[\]]*)\]|([^\[\]:]*)):([^\[\]:]*)$`)
-
 // splitEndpoint returns the host and the port of an endpoint, as net.SplitHostPort does:
 // what contacts nothing does not import package net. It is false where that is an error.
 func splitEndpoint(endpoint string) (host, port string, ok bool) {
-	m := hostPort.FindStringSubmatch(endpoint)
-	if m == nil {
+	at := strings.LastIndexByte(endpoint, ':')
+	if at < 0 {
 		return "", "", false
 	}
-	return m[1] + m[2], m[3], true
+	host, port = endpoint[:at], endpoint[at+1:]
+	if n := len(host); n > 1 && host[0] == '[' && host[n-1] == ']' {
+		host = host[1 : n-1]
+	} else if strings.Contains(host, ":") {
+		return "", "", false
+	}
+	if strings.ContainsAny(host, "[]") || strings.ContainsAny(port, "[]") {
+		return "", "", false
+	}
+	return host, port, true
 }
 
 // joinsKey returns a key of a VM that was to join an endpoint. A name says nothing about

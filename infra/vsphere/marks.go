@@ -1,9 +1,9 @@
 package vsphere
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"drift-detector/backup"
@@ -174,5 +174,5 @@ func (m *marks) within(name string) []string {
 }
 
 func namedAfterKey(id backup.ClusterID) infra.Key {
-	return infra.Key{Kind: keyNamedAfter, Value: fmt.Sprintf("%s/%s#%d", id.Namespace, id.Name, id.Backup)}
+	return infra.Key{Kind: keyNamedAfter, Value: id.Namespace + "/" + id.Name + "#" + strconv.Itoa(id.Backup)}
 }

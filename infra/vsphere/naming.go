@@ -104,6 +104,9 @@ func isWindows(os string) bool { return strings.EqualFold(os, "windows") }
 // concreteName returns the VM name of a machine that is known by name. Where the template
 // is not understood it returns the machine's own name and false.
 func concreteName(machine, os, template string) (string, bool) {
+	if template == "" && !isWindows(os) {
+		return machine, true
+	}
 	if t, ok := vmName(literal(machine), os, template); ok {
 		if s, ok := t.concrete(); ok {
 			return s, true

@@ -3,6 +3,8 @@ package vsphere
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -27,7 +29,7 @@ type objects struct {
 	members       []member
 	places        []*place // of the members, in the order of the first that is at each
 	controlPlanes backup.ControlPlanes
-	sets          map[capi.Object]bool // MachineSets
+	sets          map[capi.Object]bool // MachineSets, once they are asked for
 	// What is parsed and composed once per server and cluster, not per machine.
 	servers   map[string]string
 	locations map[cloneSpec]location
@@ -37,6 +39,7 @@ type objects struct {
 	owning    []owner                       // once they are asked for
 	owned     map[backup.ClusterID][]*owner // likewise
 	ours      map[backup.ClusterID]string   // likewise, see providers
+	sorted    []backup.ClusterID            // those of ours in order, likewise
 	// Of the walk, what is read once.
 	secretOwners map[capi.Object][]string
 	parsed       map[string][]device   // by their JSON
@@ -55,6 +58,8 @@ type member struct {
 	index   int // into Snapshot.Machines, -1 without Machine
 	machine *backup.Record[vsphereMachine]
 	vm      *backup.Record[vsphereVM]
+	infra   *backup.Record[vsphereCluster] // of its cluster; nil when the backup lacks it
+	modular bool                           // that has modules
 	*place
 	name string // of the VM
 	// unnamed is why it is not known what the VM is called: name is the machine's then.
@@ -89,12 +94,7 @@ func newObjects(s *backup.Snapshot) *objects {
 		zones: capi.Index(zones.In(s)), domains: capi.Index(domains.In(s)), claims: claims(s),
 		identities: capi.Index(identities.In(s)), namespaces: capi.Index(namespaces.In(s)), known: capi.Clusters(s),
 		vmOf: make(map[capi.Object]*backup.Record[vsphereVM], vms.In(s).Len()), vmNamed: map[capi.Object]*backup.Record[vsphereVM]{},
-		servers: map[string]string{}, locations: map[cloneSpec]location{}, targets: map[clusterServer]string{}, placed: map[placing]*place{}, sets: map[capi.Object]bool{},
-	}
-	for i := range s.Groups {
-		if g := &s.Groups[i]; g.Kind == "MachineSet" {
-			objs.sets[capi.ObjectOf(&g.Meta)] = true
-		}
+		servers: map[string]string{}, locations: make(map[cloneSpec]location, len(s.Clusters)), targets: make(map[clusterServer]string, len(s.Clusters)), placed: make(map[placing]*place, len(s.Clusters)),
 	}
 	for v := range vms.In(s).All() {
 		if owner, ok := capi.OwnerOf(&v.Meta, machineKind); ok {
@@ -112,6 +112,19 @@ func newObjects(s *backup.Snapshot) *objects {
 	return objs
 }
 
+// isSet reports whether the backup holds a MachineSet.
+func (objs *objects) isSet(at capi.Object) bool {
+	if objs.sets == nil {
+		objs.sets = map[capi.Object]bool{}
+		for i := range objs.snapshot.Groups {
+			if g := &objs.snapshot.Groups[i]; g.Kind == "MachineSet" {
+				objs.sets[capi.ObjectOf(&g.Meta)] = true
+			}
+		}
+	}
+	return objs.sets[at]
+}
+
 func putFirst[V any](m map[capi.Object]V, k capi.Object, v V) {
 	if _, taken := m[k]; !taken {
 		m[k] = v
@@ -126,6 +139,11 @@ func (objs *objects) join() {
 	add := func(m member, cluster backup.ClusterID) {
 		if m.vm != nil {
 			used[m.vm] = true
+		}
+		if n := len(objs.members); n > 0 && objs.members[n-1].cluster == cluster {
+			m.infra, m.modular = objs.members[n-1].infra, objs.members[n-1].modular
+		} else if m.infra = objs.vsphereCluster(cluster); m.infra != nil {
+			m.modular = len(m.infra.Data.modules()) > 0
 		}
 		objs.locate(&m, cluster)
 		objs.identify(&m)
@@ -167,7 +185,7 @@ func (objs *objects) locate(m *member, cluster backup.ClusterID) {
 			a.spec = m.machine.Data.Spec
 		}
 		a.zone = objs.zoneOf(m)
-		a.spec = objs.merge(cluster, a.zone, a.spec)
+		a.spec = objs.merge(m.infra, cluster.Backup, a.zone, a.spec)
 		if m.vm != nil {
 			server, thumbprint := a.spec.Server, a.spec.Thumbprint
 			a.spec = m.vm.Data.Spec
@@ -233,17 +251,17 @@ func (objs *objects) unplaced(a placing) string {
 	}
 }
 
-// merge completes a clone spec as CAPV does: the zone overrides the machine,
-// and the cluster gives the server that neither names.
-func (objs *objects) merge(cluster backup.ClusterID, zone string, spec cloneSpec) cloneSpec {
-	if z := objs.zones[capi.Object{Backup: cluster.Backup, Name: zone}]; zone != "" && z != nil {
+// merge completes a clone spec of a backup as CAPV does: the zone overrides the machine,
+// and the VSphereCluster, if there is one, gives the server that neither names.
+func (objs *objects) merge(c *backup.Record[vsphereCluster], of int, zone string, spec cloneSpec) cloneSpec {
+	if z := objs.zones[capi.Object{Backup: of, Name: zone}]; zone != "" && z != nil {
 		spec.Server = cmp.Or(z.Data.Server, spec.Server)
 		spec.Folder = cmp.Or(z.Data.Folder, spec.Folder)
-		if d := objs.domains[capi.Object{Backup: cluster.Backup, Name: z.Data.Domain}]; d != nil {
+		if d := objs.domains[capi.Object{Backup: of, Name: z.Data.Domain}]; d != nil {
 			spec.Datacenter = cmp.Or(d.Data.Datacenter, spec.Datacenter)
 		}
 	}
-	if c := objs.vsphereCluster(cluster); c != nil {
+	if c != nil {
 		spec.Server = cmp.Or(spec.Server, c.Data.Server)
 	}
 	return spec
@@ -297,4 +315,12 @@ func (objs *objects) providers() map[backup.ClusterID]string {
 		objs.ours[p.cluster] = Name
 	}
 	return objs.ours
+}
+
+// clusterIDs returns those in order; they must not be changed.
+func (objs *objects) clusterIDs() []backup.ClusterID {
+	if objs.sorted == nil {
+		objs.sorted = slices.SortedFunc(maps.Keys(objs.providers()), capi.CompareClusters)
+	}
+	return objs.sorted
 }

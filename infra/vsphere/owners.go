@@ -13,9 +13,10 @@ import (
 // uses or used.
 type owner struct {
 	id           infra.OwnerID
+	infra        *backup.Record[vsphereCluster] // of its cluster; nil when the backup lacks it
 	controlPlane bool
-	naming       string // template of the Machines' names
 	retired      bool   // a MachineSet that a rollout scaled to nothing
+	naming       string // template of the Machines' names
 	templates    []*backup.Record[vsphereTemplate]
 	members      []*member
 }
@@ -42,20 +43,19 @@ func (objs *objects) ownersOf() map[backup.ClusterID][]*owner {
 }
 
 func (objs *objects) findOwners() []owner {
-	byOwner := make(map[infra.OwnerID][]*member, len(objs.snapshot.ControlPlanes)+len(objs.snapshot.Groups))
-	for i := range objs.members {
-		m := &objs.members[i]
-		objs.eachOwner(m, func(id infra.OwnerID) { byOwner[id] = append(byOwner[id], m) })
-	}
-	ours := objs.providers()
-	list := make([]owner, 0, len(objs.snapshot.ControlPlanes)+len(objs.snapshot.Groups))
+	ours, room := objs.providers(), len(objs.snapshot.ControlPlanes)+len(objs.snapshot.Groups)
+	list, at, current := make([]owner, 0, room), make(map[infra.OwnerID]int, room), make([]string, 0, room)
 	add := func(o owner, template string) {
 		if ours[o.id.Cluster] == "" {
 			return
 		}
-		o.members = byOwner[o.id]
-		o.templates = objs.templatesOf(o, template)
-		list = append(list, o)
+		if n := len(list); n > 0 && list[n-1].id.Cluster == o.id.Cluster {
+			o.infra = list[n-1].infra
+		} else {
+			o.infra = objs.vsphereCluster(o.id.Cluster)
+		}
+		at[o.id] = len(list)
+		list, current = append(list, o), append(current, template)
 	}
 	for i := range objs.snapshot.ControlPlanes {
 		c := &objs.snapshot.ControlPlanes[i]
@@ -73,6 +73,25 @@ func (objs *objects) findOwners() []owner {
 				retired: g.Kind == "MachineSet" && g.Deployment != "" && g.Desired.Known && g.Desired.N == 0,
 			}, template)
 		}
+	}
+	var last [3]int // the owners of the member before are mostly this one's, too
+	for i := range objs.members {
+		m, n := &objs.members[i], 0
+		objs.eachOwner(m, func(id infra.OwnerID) {
+			o := last[n]
+			if o >= len(list) || list[o].id != id {
+				found, known := at[id]
+				if !known {
+					return
+				}
+				o, last[n] = found, found
+			}
+			n++
+			list[o].members = append(list[o].members, m)
+		})
+	}
+	for i := range list {
+		list[i].templates = objs.templatesOf(&list[i], current[i])
 	}
 	return list
 }
@@ -94,8 +113,8 @@ func (objs *objects) eachOwner(m *member, visit func(infra.OwnerID)) {
 	}
 }
 
-func (objs *objects) templatesOf(o owner, current string) []*backup.Record[vsphereTemplate] {
-	var names []string
+func (objs *objects) templatesOf(o *owner, current string) []*backup.Record[vsphereTemplate] {
+	names := make([]string, 0, 4)
 	last := "" // nearly all members have the same
 	add := func(name string) {
 		if name != last {

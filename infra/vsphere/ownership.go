@@ -3,14 +3,12 @@ package vsphere
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/backup/naming"
 	"drift-detector/infra"
-	"drift-detector/infra/capi"
 	"drift-detector/internal/sorting"
 )
 
@@ -21,29 +19,32 @@ const minAnchor = 4
 
 // ownershipHints returns what connects VMs that no machine explains with the clusters of the
 // backup. It holds only in folders where the cluster's own VMs are, except hints
-// that only show that a VM has a name of the cluster.
+// that only show that a VM has a name of the cluster. Their order says nothing.
 func (objs *objects) ownershipHints() []infra.OwnershipHint {
-	folders, joins := objs.foldersOf(), objs.joins()
-	owners := objs.ownersOf()
-	for id := range owners {
-		if folders[id] == nil {
-			folders[id] = map[string]location{}
-		}
-	}
+	folders, owners, planes := objs.foldersOf(), objs.ownersOf(), objs.planeAddresses()
 	room := 0
 	for id, in := range folders {
 		room += (min(len(in), manyFolders)+1)*len(owners[id]) + 4*len(in) + 1
 	}
 	hints := make([]infra.OwnershipHint, 0, room) // they are many, and large
-	for _, id := range slices.SortedFunc(maps.Keys(folders), capi.CompareClusters) {
-		first := len(hints)
-		hints = objs.nameHints(hints, owners[id], folders[id], joins[id])
-		if len(folders[id]) > 0 {
-			hints = objs.locationHints(hints, id, folders[id])
+	for _, id := range objs.clusterIDs() {
+		endpoint := ""
+		if c := objs.known[id]; c != nil {
+			endpoint = strings.ToLower(c.Endpoint)
 		}
-		sorting.By(hints[first:], compareHints)
+		joins := expectedJoins(endpoint, planes[id])
+		hints = objs.nameHints(hints, owners[id], folders[id], joins)
+		if len(folders[id]) > 0 {
+			hints = objs.locationHints(hints, id, folders[id], endpoint, joins)
+		}
 	}
 	return hints
+}
+
+// folder is where VMs of a cluster are, and in words.
+type folder struct {
+	location
+	place string
 }
 
 // manyFolders are more than the machines of one cluster are in. With more of them the name
@@ -52,33 +53,37 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 const manyFolders = 64
 
 // nameHints appends the hints that the names of the owners of one cluster give.
-func (objs *objects) nameHints(hints []infra.OwnershipHint, owners []*owner, folders map[string]location, joins []infra.Key) []infra.OwnershipHint {
+func (objs *objects) nameHints(hints []infra.OwnershipHint, owners []*owner, folders []folder, joins []infra.Key) []infra.OwnershipHint {
 	first, patterns := len(hints), map[patternKey]*infra.OwnershipHint{}
-	places := map[string]string{anywhere: where(anywhere)}
-	for f := range folders {
-		places[f] = where(f)
-	}
-	everywhere := slices.Sorted(maps.Keys(places))
-	for _, o := range owners {
-		id := o.id // to be held without the rest of the owner
-		in := everywhere
+	ids := make([]infra.OwnerID, len(owners)) // to be held without the rest of the owners
+	elsewhere := folder{location{Folder: anywhere}, where(anywhere)}
+	var shapes []shape
+	for i, o := range owners {
+		id := &ids[i]
+		*id = o.id
+		own := map[string]bool{}
 		if len(folders) > manyFolders {
-			own := map[string]bool{anywhere: true}
 			for _, m := range o.members {
 				if m.vm != nil || m.machine != nil {
 					own[m.at.Folder] = true
 				}
 			}
 			objs.eachTemplate(o, func(p location) { own[p.Folder] = true })
-			in = slices.Sorted(maps.Keys(own))
 		}
-		for _, shape := range o.shapes() {
-			for _, f := range in {
+		shapes = o.shapes(shapes[:0])
+		add := func(f *folder) {
+			for _, shape := range shapes {
 				if shape.plain {
-					hints = append(hints, o.stem(&id, f, places[f]))
+					hints = append(hints, o.stem(id, f.Folder, f.place))
 				} else {
-					o.addPatterns(patterns, &id, f, shape)
+					o.addPatterns(patterns, id, f.Folder, shape)
 				}
+			}
+		}
+		add(&elsewhere)
+		for i := range folders {
+			if f := &folders[i]; len(folders) <= manyFolders || own[f.Folder] {
+				add(f)
 			}
 		}
 	}
@@ -95,39 +100,42 @@ func (objs *objects) nameHints(hints []infra.OwnershipHint, owners []*owner, fol
 	return hints
 }
 
-// joins returns the endpoints that the VMs of each cluster join, if their
-// metadata says so: a name alone may be that of a foreign VM.
-func (objs *objects) joins() map[backup.ClusterID][]infra.Key {
+// planeAddresses returns the addresses of the control-plane machines of each cluster.
+func (objs *objects) planeAddresses() map[backup.ClusterID][]string {
 	planes := map[backup.ClusterID][]string{}
 	for i := range objs.members {
 		if m := &objs.members[i]; m.vm != nil && m.vm.Data.ControlPlane {
 			planes[m.cluster] = append(planes[m.cluster], m.vm.Data.Addresses...)
 		}
 	}
-	out := map[backup.ClusterID][]infra.Key{}
-	for id, c := range objs.known {
-		out[id] = expectedJoins(c.Endpoint, planes[id])
-	}
-	return out
+	return planes
 }
 
 // foldersOf returns the folders where each cluster's VMs are, or where its owners'
-// templates put new ones.
-func (objs *objects) foldersOf() map[backup.ClusterID]map[string]location {
-	of := map[backup.ClusterID]map[string]location{}
+// templates put new ones, each once, in order.
+func (objs *objects) foldersOf() map[backup.ClusterID][]folder {
+	of := make(map[backup.ClusterID][]folder, len(objs.known))
 	add := func(id backup.ClusterID, p location) {
-		if of[id] == nil {
-			of[id] = map[string]location{}
+		if n := len(of[id]); n == 0 || of[id][n-1].location != p {
+			of[id] = append(of[id], folder{location: p})
 		}
-		of[id][p.Folder] = p
 	}
 	for _, p := range objs.places {
 		if !p.unknown {
 			add(p.cluster, p.at)
 		}
 	}
-	for _, o := range objs.owners() {
-		objs.eachTemplate(&o, func(p location) { add(o.id.Cluster, p) })
+	for i := range objs.owners() {
+		o := &objs.owning[i]
+		objs.eachTemplate(o, func(p location) { add(o.id.Cluster, p) })
+	}
+	for id, all := range of {
+		slices.Reverse(all) // the last of a folder counts
+		sorting.StableBy(all, func(a, b folder) int { return cmp.Compare(a.Folder, b.Folder) })
+		of[id] = slices.CompactFunc(all, func(a, b folder) bool { return a.Folder == b.Folder })
+		for i := range of[id] {
+			of[id][i].place = where(of[id][i].Folder)
+		}
 	}
 	return of
 }
@@ -135,7 +143,7 @@ func (objs *objects) foldersOf() map[backup.ClusterID]map[string]location {
 // eachTemplate visits where an owner's templates put new VMs.
 func (objs *objects) eachTemplate(o *owner, visit func(location)) {
 	for _, t := range o.templates {
-		visit(objs.locationOf(objs.merge(o.id.Cluster, "", t.Data.Spec)))
+		visit(objs.locationOf(objs.merge(o.infra, o.id.Cluster.Backup, "", t.Data.Spec)))
 	}
 }
 
@@ -145,10 +153,12 @@ type shape struct {
 	os, naming string
 }
 
-func (o *owner) shapes() []shape {
-	var seen []shape // nearly always one
+// shapes appends those of an owner to an empty list: nearly always one.
+func (o *owner) shapes(seen []shape) []shape {
 	add := func(os, naming string) {
-		if os = strings.ToLower(os); !isWindows(os) {
+		if isWindows(os) {
+			os = "windows"
+		} else {
 			os = ""
 		}
 		if s := (shape{plain: o.naming == "" && os == "" && naming == "", os: os, naming: naming}); !slices.Contains(seen, s) {
@@ -180,11 +190,12 @@ var (
 
 // stem ties by the default names, which keys can express.
 func (o *owner) stem(id *infra.OwnerID, folder, place string) infra.OwnershipHint {
+	name := naming.Stem(o.id.Name)
 	t := infra.OwnershipHint{
 		Grade: gradeIn(folder), Owner: id, ControlPlane: o.controlPlane,
 		// Of owners whose names are cut to the same stem none is the more likely one.
-		Specificity: min(len(o.id.Name), len(naming.Stem(o.id.Name))),
-		Key:         infra.Key{Kind: keyStem1, Value: folder + "/" + naming.Stem(o.id.Name)},
+		Specificity: min(len(o.id.Name), len(name)),
+		Key:         infra.Key{Kind: keyStem1},
 		Detail:      setDetail,
 		Place:       place,
 	}
@@ -192,18 +203,17 @@ func (o *owner) stem(id *infra.OwnerID, folder, place string) infra.OwnershipHin
 	case "MachineDeployment":
 		if len(o.id.Name) >= naming.MaxName-naming.SuffixLen-1 {
 			// Nothing is left of its MachineSets' suffixes in the names of machines.
-			t.Detail = fmt.Sprintf("its name is that of {owner}, cut to %d characters, + %d characters, in {place}", len(naming.Stem(o.id.Name)), naming.SuffixLen)
+			t.Detail = fmt.Sprintf("its name is that of {owner}, cut to %d characters, + %d characters, in {place}", len(name), naming.SuffixLen)
 			break
 		}
-		t.Key = infra.Key{Kind: keyStem2, Value: folder + "/" + o.id.Name}
-		t.Detail = deploymentDetail
+		name, t.Key.Kind, t.Detail = o.id.Name, keyStem2, deploymentDetail
 	case "K0sControlPlane":
-		t.Key = infra.Key{Kind: keyOrdinal, Value: folder + "/" + o.id.Name}
-		t.Detail = "its name is {owner} + a number, in {place}"
+		name, t.Key.Kind, t.Detail = o.id.Name, keyOrdinal, "its name is {owner} + a number, in {place}"
 	}
 	if folder == anywhere { // where the case of a name and its domain do not count
-		t.Key.Value = strings.ToLower(t.Key.Value)
+		name = strings.ToLower(name)
 	}
+	t.Key.Value = folder + "/" + name
 	return t
 }
 
@@ -324,48 +334,32 @@ func anchored(name text, anchors ...string) (longest int) {
 
 // locationHints appends those that only show that a VM is where the cluster's VMs are, or
 // that its own bootstrap data calls the cluster's API.
-func (objs *objects) locationHints(hints []infra.OwnershipHint, id backup.ClusterID, folders map[string]location) []infra.OwnershipHint {
-	endpoint := ""
-	if c := objs.known[id]; c != nil {
-		endpoint = strings.ToLower(c.Endpoint)
-	}
-	whole, joins := &infra.OwnerID{Cluster: id}, expectedJoins(endpoint, nil)
-	for f, p := range folders {
-		if !p.Root {
+func (objs *objects) locationHints(hints []infra.OwnershipHint, id backup.ClusterID, folders []folder, endpoint string, joins []infra.Key) []infra.OwnershipHint {
+	whole := &infra.OwnerID{Cluster: id}
+	for i := range folders {
+		f := &folders[i]
+		if !f.Root {
 			hints = append(hints, infra.OwnershipHint{
-				Grade: infra.LocationOnly, Key: p.folderKey(), Owner: whole,
-				Detail: "it is in {place}, as machines of cluster {cluster} are", Place: where(f),
+				Grade: infra.LocationOnly, Key: f.folderKey(), Owner: whole,
+				Detail: "it is in {place}, as machines of cluster {cluster} are", Place: f.place,
 			}, infra.OwnershipHint{
-				Grade: infra.LocationOnly, Key: infra.Key{Kind: keyBelow, Value: f}, Owner: whole,
-				Detail: "it is below {place}, which machines of cluster {cluster} are in", Place: where(f),
+				Grade: infra.LocationOnly, Key: infra.Key{Kind: keyBelow, Value: f.Folder}, Owner: whole,
+				Detail: "it is below {place}, which machines of cluster {cluster} are in", Place: f.place,
 			})
 		}
-		calls := fmt.Sprintf("its bootstrap data names the cluster's API endpoint %s and its metadata its own name, in %s", endpoint, where(f))
-		for _, k := range joins {
+		calls := "its bootstrap data names the cluster's API endpoint " + endpoint + " and its metadata its own name, in " + f.place
+		for _, k := range joins[:min(len(joins), 2)] { // of the cluster's own endpoint
 			hints = append(hints, infra.OwnershipHint{
-				Grade: infra.Medium, Key: endpointKey(f, k), Owner: whole, ByName: true, Detail: calls,
+				Grade: infra.Medium, Key: endpointKey(f.Folder, k), Owner: whole, ByName: true, Detail: calls,
 			})
 		}
 	}
 	return append(hints, infra.OwnershipHint{
 		Grade: infra.NameOnly, Key: namedAfterKey(id), Owner: whole, ByName: true,
-		Detail: fmt.Sprintf("its name holds that of a machine of cluster %s/%s", id.Namespace, id.Name),
+		Detail: "its name holds that of a machine of cluster " + id.Namespace + "/" + id.Name,
 	})
 }
 
 func endpointKey(folder string, joins infra.Key) infra.Key {
 	return infra.Key{Kind: keyEndpoint, Value: folder + " " + joins.Value}
-}
-
-// compareHints orders the hints of one cluster.
-func compareHints(a, b infra.OwnershipHint) int {
-	if c := cmp.Or(-cmp.Compare(a.Grade, b.Grade), capi.CompareKeys(a.Key, b.Key)); c != 0 {
-		return c
-	}
-	if a.Pattern != nil && b.Pattern != nil {
-		if c := cmp.Or(cmp.Compare(a.Pattern.Within.Value, b.Pattern.Within.Value), cmp.Compare(a.Pattern.Name, b.Pattern.Name)); c != 0 {
-			return c
-		}
-	}
-	return cmp.Or(cmp.Compare(a.Owner.Kind, b.Owner.Kind), cmp.Compare(a.Owner.Name, b.Owner.Name))
 }

@@ -2,7 +2,6 @@ package vsphere
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,7 +119,7 @@ func (n *needed) addTemplates() {
 	}
 	var in []use
 	owners := n.objects.ownersOf()
-	for _, id := range slices.SortedFunc(maps.Keys(owners), capi.CompareClusters) {
+	for _, id := range n.objects.clusterIDs() {
 		in = in[:0]
 		for _, o := range owners[id] {
 			if o.retired && len(o.members) == 0 {
@@ -138,7 +137,7 @@ func (n *needed) addTemplates() {
 				in[i+1].zoned = in[i+1].zoned || t.zoned
 				continue
 			}
-			spec, want := n.objects.merge(id, "", t.Data.Spec), t.Data.Needs
+			spec, want := n.objects.merge(owners[id][0].infra, id.Backup, "", t.Data.Spec), t.Data.Needs
 			if t.zoned {
 				want, spec.Folder = needs{Template: want.Template, Zoned: true}, ""
 			}

@@ -69,8 +69,8 @@ func (objs *objects) pinOf(m *member) string {
 	if m.machine.Data.Spec.Thumbprint != "" {
 		return m.machine.Data.Spec.Thumbprint
 	}
-	if c := objs.vsphereCluster(m.cluster); c != nil {
-		return c.Data.Thumbprint
+	if m.infra != nil {
+		return m.infra.Data.Thumbprint
 	}
 	return ""
 }
@@ -79,7 +79,7 @@ func (objs *objects) pinOf(m *member) string {
 // say of its own vCenter; to that of another vCenter, which a failure domain or the VSphereMachine
 // names, CAPV brings the same thumbprint and the same credential.
 func (q *questions) askSession(m *member) {
-	c := q.objs.vsphereCluster(m.cluster)
+	c := m.infra
 	pins := q.pins[m.place]
 	elsewhere := c != nil && m.place.unplaced == "" && m.place.target != q.objs.targetID(m.cluster, q.objs.server(c.Data.Server))
 	if elsewhere && q.objs.mayUse(m.cluster, c) {

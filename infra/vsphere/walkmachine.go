@@ -125,12 +125,12 @@ func (objs *objects) placedAgain(m *member) walk.Answer {
 
 // statusBack asks R1, of the VSphereMachine, too, whose failure Cluster API takes over.
 func (objs *objects) statusBack(m *member) walk.Answer {
-	object := vmKind + " " + m.vm.Namespace + "/" + m.vm.Name
-	switch {
-	case m.machine.Data.StatusBack:
-		object = machineKind + " " + m.machine.Namespace + "/" + m.machine.Name
-	case !m.vm.Data.StatusBack:
+	if !m.machine.Data.StatusBack && !m.vm.Data.StatusBack {
 		return pass
+	}
+	object := vmKind + " " + m.vm.Namespace + "/" + m.vm.Name
+	if m.machine.Data.StatusBack {
+		object = machineKind + " " + m.machine.Namespace + "/" + m.machine.Name
 	}
 	return answer(walk.Differs, object, object+" has annotation velero.io/restore-status", "has it no more")
 }
@@ -183,11 +183,10 @@ func (objs *objects) placementDiffers(m *member) (differ []string) {
 		needs.Datastore = cmp.Or(domain.Data.Datastore, needs.Datastore)
 	}
 	if want.Server == "" {
-		c := objs.vsphereCluster(m.cluster)
-		if c == nil {
+		if m.infra == nil {
 			return nil // the cluster as a whole is not reconciled
 		}
-		want.Server = c.Data.Server
+		want.Server = m.infra.Data.Server
 	}
 	have := &m.vm.Data
 	for _, f := range [...]struct{ name, have, want string }{

@@ -81,9 +81,9 @@ func (q *questions) askModules(id backup.ClusterID, c *backup.Record[vsphereClus
 
 // modular asks VM3. An owner that is gone is none of what keeps CAPV from going on.
 func (objs *objects) modular(m *member) walk.Answer {
-	c, machine := objs.vsphereCluster(m.cluster), &objs.snapshot.Machines[m.index]
+	machine := &objs.snapshot.Machines[m.index]
 	switch {
-	case c == nil || len(c.Data.modules()) == 0:
+	case !m.modular:
 		return walk.Answer{}
 	case !machine.ControlPlane || machine.Unlabelled:
 		if machine.Deployment == "" {

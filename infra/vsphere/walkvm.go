@@ -94,7 +94,7 @@ var (
 // inspection answers the rows of VMs. Machines one after the other mostly get the same
 // answers, so that those of a VM that passes are made once.
 type inspection struct {
-	members []*wanted // by index into Snapshot.Machines
+	members []wanted // by index into Snapshot.Machines
 	asks    []inspected
 	sight   sight                // of the machine that is asked about
 	passing map[uint][]walk.Step // by the rows, as bits
@@ -110,7 +110,7 @@ type placedAt struct {
 
 // onInstance returns what asks the rows of the VM that a machine's controller takes.
 func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
-	x := &inspection{members: make([]*wanted, len(objs.snapshot.Machines)), passing: map[uint][]walk.Step{}, places: map[placedAt]walk.Answer{}, centers: map[*infra.Listing][]string{}, labels: map[string]bool{}}
+	x := &inspection{members: make([]wanted, len(objs.snapshot.Machines)), passing: map[uint][]walk.Step{}, places: map[placedAt]walk.Answer{}, centers: map[*infra.Listing][]string{}, labels: map[string]bool{}}
 	groups := map[*backup.Record[vsphereZone]]*vmGroup{}
 	for i := range objs.members {
 		if m := &objs.members[i]; m.index >= 0 && m.machine != nil && !m.machine.Paused && (m.vm != nil && !m.vm.Paused || objs.madeAgain(m)) {
@@ -134,29 +134,26 @@ func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
 }
 
 // wanted is what the backup says of the VM of a machine. It is all that is kept of its objects
-// until the rows are asked.
+// until the rows are asked; without a place nothing is.
 type wanted struct {
 	*place
 	*cloneRest
 	group           *vmGroup // nil: none
 	cards           int32
-	modules         bool // of its VSphereCluster
+	modular         bool // its VSphereCluster has modules
 	rewritten       bool
-	addresses       [][]netip.Prefix // see fixedAddresses
-	fixed           bool             // likewise, of all devices
+	fixed           bool             // see fixedAddresses, of all devices
+	addresses       [][]netip.Prefix // likewise
 	namespace, name string           // of the VSphereVM
 }
 
 // vmGroup is the group of VMs of a failure domain, and the compute cluster that has it.
 type vmGroup struct{ name, cluster string }
 
-func (objs *objects) wanted(m *member, groups map[*backup.Record[vsphereZone]]*vmGroup) *wanted {
+func (objs *objects) wanted(m *member, groups map[*backup.Record[vsphereZone]]*vmGroup) wanted {
 	at := m.vmAt()
-	w := &wanted{place: m.place, cloneRest: objs.restOf(m), cards: int32(len(objs.devices(m))), rewritten: objs.rewritten(m), namespace: at.Namespace, name: at.Name}
+	w := wanted{place: m.place, cloneRest: objs.restOf(m), cards: int32(len(objs.devices(m))), modular: m.modular, rewritten: objs.rewritten(m), namespace: at.Namespace, name: at.Name}
 	w.addresses, w.fixed = objs.fixedAddresses(m)
-	if c := objs.vsphereCluster(m.cluster); c != nil {
-		w.modules = len(c.Data.modules()) > 0
-	}
 	_, zone := objs.zoneOfMachine(m)
 	if zone == nil {
 		return w
@@ -172,8 +169,8 @@ func (objs *objects) wanted(m *member, groups map[*backup.Record[vsphereZone]]*v
 
 // inspect asks them in CAPV's order, which ends at the first that keeps it from going on.
 func (x *inspection) inspect(machine int, at infra.Sight) []walk.Step {
-	m := x.members[machine]
-	if m == nil || at.Listing == nil {
+	m := &x.members[machine]
+	if m.place == nil || at.Listing == nil {
 		return nil
 	}
 	vm := &x.sight
@@ -473,7 +470,7 @@ func (s *sight) networkCards() walk.Answer {
 
 // named asks R15.
 func (s *sight) named() walk.Answer {
-	if len(s.m.TagIDs) == 0 && !s.m.modules && (!s.off || s.m.StoragePolicy == "") {
+	if len(s.m.TagIDs) == 0 && !s.m.modular && (!s.off || s.m.StoragePolicy == "") {
 		return pass
 	}
 	return walk.Answer{Found: walk.Unseen, Objects: []string{vmKind + " " + s.m.namespace + "/" + s.m.name}}
