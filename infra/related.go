@@ -15,11 +15,11 @@ func (c *Expected) IsRelated() func(*Instance) bool {
 	seed, reach := maphash.MakeSeed(), map[uint64]struct{}{}
 	c.eachKey(func(k Key) {
 		if !k.IsZero() {
-			reach[maphash.Comparable(seed, k)] = struct{}{}
+			reach[k.Hash(seed)] = struct{}{}
 		}
 	})
 	hasAny := func(k Key) bool {
-		_, found := reach[maphash.Comparable(seed, k)]
+		_, found := reach[k.Hash(seed)]
 		return found
 	}
 	var patterns Patterns
