@@ -24,12 +24,12 @@ func New(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now time.Tim
 			one.Keys = append(slices.Clip(one.Keys), one.Host)
 		}
 	}
-	ix.byKey = indexKeys(ix.vms)
-	ix.unreadable = ix.byKey.only(func(v *VM) bool { return v.Unreadable })
+	ix.byKey = indexKeys(ix.vms, func(*VM) bool { return true })
+	ix.unreadable = indexKeys(ix.vms, func(v *VM) bool { return v.Unreadable })
 	ix.exclude(c.Exclude)
 	ix.scopes = newScopes(listings, ix.subject)
 	ix.matchExpected()
-	ix.unclaimed = ix.byKey.only(func(v *VM) bool { return v.byStrong.first == nil })
+	ix.unclaimed = indexKeys(ix.vms, func(v *VM) bool { return v.byStrong.first == nil })
 	ix.ids = ix.countIDs(c.Proofs)
 	ix.indexProofs(c.Proofs)
 	ix.judgeHomes(&c)

@@ -27,19 +27,22 @@ type posting struct {
 	hash uint32 // the last bits of the key's
 }
 
-// indexKeys maps the keys of instances.
-func indexKeys(vms []VM) postings {
+// indexKeys maps the keys of the instances that a test accepts.
+func indexKeys(vms []VM, accepts func(*VM) bool) postings {
+	var all []*VM
 	n := 0
 	for i := range vms {
-		n += len(vms[i].Keys)
+		if v := &vms[i]; accepts(v) {
+			all, n = append(all, v), n+len(v.Keys)
+		}
 	}
 	p := postings{vms: vms, seed: maphash.MakeSeed(), bits: bits.Len(uint(n)), of: make([]posting, n)}
 	// Two entries further on, places are counted; one entry further on, each is where the
 	// next instance goes.
 	p.begin = make([]int32, 1<<p.bits+2)
 	hashes := make([]uint64, 0, n)
-	for i := range vms {
-		for _, k := range vms[i].Keys {
+	for _, v := range all {
+		for _, k := range v.Keys {
 			hash := p.hash(k)
 			hashes = append(hashes, hash)
 			p.begin[p.place(hash)+2]++
@@ -48,10 +51,10 @@ func indexKeys(vms []VM) postings {
 	for i := range p.begin[1:] {
 		p.begin[i+1] += p.begin[i]
 	}
-	for i := range vms {
-		for range vms[i].Keys {
+	for _, v := range all {
+		for range v.Keys {
 			next := &p.begin[p.place(hashes[0])+1]
-			p.of[*next] = posting{vms[i].place, uint32(hashes[0])}
+			p.of[*next] = posting{v.place, uint32(hashes[0])}
 			*next++
 			hashes = hashes[1:]
 		}
@@ -63,31 +66,7 @@ func indexKeys(vms []VM) postings {
 	return p
 }
 
-// only returns the postings of the instances that the test accepts.
-func (p postings) only(test func(*VM) bool) postings {
-	n := 0
-	for _, at := range p.of {
-		if test(&p.vms[at.vm]) {
-			n++
-		}
-	}
-	if n == 0 {
-		return postings{}
-	}
-	all, begin := p.of, p.begin
-	p.of, p.begin = make([]posting, 0, n), make([]int32, len(begin))
-	for i := range begin[1:] {
-		for _, at := range all[begin[i]:begin[i+1]] {
-			if test(&p.vms[at.vm]) {
-				p.of = append(p.of, at)
-			}
-		}
-		p.begin[i+1] = int32(len(p.of))
-	}
-	return p
-}
-
-func (p *postings) hash(k infra.Key) uint64 { return maphash.Comparable(p.seed, k) }
+func (p *postings) hash(k infra.Key) uint64 { return k.Hash(p.seed) }
 
 // place returns where begin has the keys of a hash.
 func (p *postings) place(hash uint64) uint64 { return hash >> (64 - p.bits) }

@@ -18,7 +18,9 @@ import (
 func (ix *Index) countIDs(proofs []infra.VisibilityProof) []*idCount {
 	copied := map[string]bool{}
 	for i := range proofs {
-		copied[proofs[i].Target] = copied[proofs[i].Target] || proofs[i].Copied
+		if p := &proofs[i]; p.Copied {
+			copied[p.Target] = true
+		}
 	}
 	byServer, counts := map[server]*idCount{}, make([]*idCount, len(ix.scopes.listings))
 	for i := range counts {

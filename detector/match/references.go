@@ -30,7 +30,7 @@ func (v *VM) addReference(c *Machine, rank int, reason code.Reason) {
 // decided on, and counts the orphans that may be among their owners' replicas.
 func (ix *Index) FindReferences() {
 	ix.Owners.countOrphans(ix.Machines)
-	unmatched := ix.byKey.only(func(v *VM) bool { return v.matchedBy == nil })
+	unmatched := indexKeys(ix.vms, func(v *VM) bool { return v.matchedBy == nil })
 	// The first reference of a rank that reaches an instance is the one that counts, so
 	// that a name of many instances is looked up once however many machines have it.
 	named := [byName + 1]map[infra.Key]bool{}
