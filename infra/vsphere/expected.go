@@ -20,7 +20,7 @@ func (p *Provider) Expected(s *backup.Snapshot) infra.Expected {
 	c := infra.Expected{Providers: objs.providers()}
 	c.Machines = make([]infra.ExpectedMachine, len(objs.members))
 	for i := range objs.members {
-		c.Machines[i] = objs.expectedMachine(&objs.members[i])
+		objs.expectedMachine(&objs.members[i], &c.Machines[i])
 	}
 	c.Resources, c.Recipes = objs.resources(), objs.recipes()
 	objs.need = nil // seldom asked for again
@@ -38,23 +38,20 @@ func (p *Provider) Survey(s *backup.Snapshot) infra.Expected {
 	return infra.Expected{Providers: objs.providers(), Absent: objs.absent(), Machines: capi.Orphans(objs.members, objs.orphan)}
 }
 
-func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
+// expectedMachine fills in that of a member, where it is: it is large.
+func (objs *objects) expectedMachine(m *member, c *infra.ExpectedMachine) {
 	all := make([]infra.Key, 0, 8) // the lists of most machines, in one
 	list := func(keys ...infra.Key) []infra.Key {
 		all = append(all, keys...)
 		return slices.Clip(all[len(all)-len(keys):])
 	}
 	own := infra.Key{Kind: keyName, Value: m.name}
-	c := infra.ExpectedMachine{
-		Machine:      m.index,
-		Provider:     Name,
-		Home:         infra.HomeScope{Target: m.target},
-		InfraMissing: m.machine == nil,
-		Hosts:        list(hostKey(m.name)),
-		Expect:       append(make([]infra.Expectation, 0, 2), infra.Expectation{Key: own, Warning: code.Renamed}),
-		Strong:       m.strong, Source: m.source, Conflict: m.conflict, Doubted: m.doubted,
-		Orphan: objs.orphan(m), Unnamed: m.unnamed, Restore: objs.restore(m),
-	}
+	c.Machine, c.Provider, c.Home.Target = m.index, Name, m.target
+	c.InfraMissing, c.Unnamed = m.machine == nil, m.unnamed
+	c.Strong, c.Source, c.Conflict, c.Doubted = m.strong, m.source, m.conflict, m.doubted
+	c.Orphan, c.Restore = objs.orphan(m), objs.restore(m)
+	c.Hosts = list(hostKey(m.name))
+	c.Expect = append(make([]infra.Expectation, 0, 2), infra.Expectation{Key: own, Warning: code.Renamed})
 	if m.unplaced == "" {
 		c.Home.Within, c.Home.Folder = m.at.within(), m.at.Folder
 		c.Expect = append(c.Expect, infra.Expectation{Key: m.at.folderKey(), Warning: code.Moved})
@@ -90,8 +87,7 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 		// Whatever its name is by now, a VM was made for the machine.
 		c.Names = append(c.Names, c.Ref)
 	}
-	m.search(&c)
-	return c
+	m.search(c)
 }
 
 // readsID is where CAPV reads the id of a VM after a restore.

@@ -99,15 +99,21 @@ func UUID(s string) string {
 	if s = strings.TrimSpace(s); len(s) != len("xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") {
 		return ""
 	}
+	upper := false
 	for i := range len(s) {
 		switch c := s[i]; {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return ""
-			}
-		case c-'0' > 9 && c|0x20-'a' > 5: // no hexadecimal digit
+		case c-'0' <= 9, c-'a' <= 5:
+		case c-'A' <= 5:
+			upper = true
+		case c != '-':
 			return ""
 		}
+		if (s[i] == '-') != (i == 8 || i == 13 || i == 18 || i == 23) {
+			return ""
+		}
+	}
+	if !upper { // as nearly all
+		return s
 	}
 	return strings.ToLower(s)
 }

@@ -140,7 +140,7 @@ func (objs *objects) writtenLower(m *member) walk.Answer {
 	switch id := m.vm.Data.BIOSUUID; {
 	case id == "":
 		return walk.Answer{}
-	case id == strings.ToLower(id):
+	case id == m.strong.Value, id == strings.ToLower(id): // that is in lower case
 		return pass
 	}
 	object := vmKind + " " + m.vm.Namespace + "/" + m.vm.Name
