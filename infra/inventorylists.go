@@ -91,10 +91,13 @@ type keyReader struct {
 	kinds  map[string]KeyKind // they are few
 	list   []Key
 	values [][]byte
-	at     []int // where they are in the text
-	text   []byte
-	last   string // text of the last list
-	room   []Key  // for the next lists, which are many and short
+	// What was between kind and value of a key, and between its value and the next kind: it is
+	// the same for all that one program wrote.
+	inside, behind []byte
+	at             []int // where the values are in the text
+	text           []byte
+	last           string // text of the last list
+	room           []Key  // for the next lists, which are many and short
 }
 
 // reach is how far back in the text a value is looked for: all of the text of one instance.
@@ -141,29 +144,29 @@ func (r *keyReader) read(dec *jsontext.Decoder, into *[]Key) error {
 func (r *keyReader) plain(list []byte) bool {
 	r.list, r.values = r.list[:0], r.values[:0]
 	in := plainJSON{list, bytes.IndexByte(list, '\\') < 0}
-	if !in.ok || !in.next("[") {
-		return false
+	if in.expect("["); in.next("]") {
+		return in.ok
 	}
-	for !in.next("]") {
-		in.expect("{")
-		in.expect(`"kind":`)
+	in.expect("{", `"kind":`, `"`)
+	for in.ok {
 		kind := in.text()
-		in.expect(",")
-		in.expect(`"value":`)
-		r.values = append(r.values, in.text())
-		in.expect("}")
-		in.next(",")
+		in.pass(&r.inside, ",", `"value":`, `"`)
+		value := in.text()
 		if !in.ok {
-			return false
+			break
 		}
 		known, is := r.kinds[string(kind)]
 		if !is {
 			known = KeyKindOf(string(kind))
 			r.kinds[string(kind)] = known
 		}
-		r.list = append(r.list, Key{Kind: known})
+		r.list, r.values = append(r.list, Key{Kind: known}), append(r.values, value)
+		if end := in; end.next("}") && end.next("]") {
+			return true
+		}
+		in.pass(&r.behind, "}", ",", "{", `"kind":`, `"`)
 	}
-	return true
+	return false
 }
 
 // plainJSON takes JSON without escapes apart, until it is not as expected.
@@ -186,11 +189,26 @@ func (p *plainJSON) next(text string) bool {
 	return is
 }
 
-func (p *plainJSON) expect(text string) { p.ok = p.next(text) && p.ok }
+func (p *plainJSON) expect(texts ...string) {
+	for _, text := range texts {
+		p.ok = p.next(text) && p.ok
+	}
+}
 
-// text reads a string.
+// pass expects texts, and keeps them as they are written: they are looked for as that first.
+func (p *plainJSON) pass(written *[]byte, texts ...string) {
+	if n := len(*written); n > 0 && bytes.HasPrefix(p.rest, *written) {
+		p.rest = p.rest[n:]
+		return
+	}
+	from := p.rest
+	if p.expect(texts...); p.ok {
+		*written = append((*written)[:0], from[:len(from)-len(p.rest)]...)
+	}
+}
+
+// text reads a string behind its first quote.
 func (p *plainJSON) text() []byte {
-	p.expect(`"`)
 	end := bytes.IndexByte(p.rest, '"')
 	if end < 0 {
 		p.ok = false
