@@ -10,7 +10,7 @@ import (
 // hintIndex finds the hints of an instance.
 type hintIndex struct {
 	grades    map[infra.Grade]*gradeHints
-	locations map[backup.ClusterID]map[int32]bool // listings that show where a cluster's machines may be
+	locations map[backup.ClusterID][]int32 // listings, each once, that show where a cluster's machines may be
 	shared    map[clusterKey]bool
 	expected  map[expectID]*expectation
 }
@@ -41,7 +41,7 @@ func (t *hintIndex) shares(hint *infra.OwnershipHint, v *VM) bool {
 }
 
 func newTieIndex(c infra.Expected, expected []*Machine, listings []infra.Listing) hintIndex {
-	t := hintIndex{grades: map[infra.Grade]*gradeHints{}, locations: map[backup.ClusterID]map[int32]bool{}, expected: map[expectID]*expectation{}}
+	t := hintIndex{grades: map[infra.Grade]*gradeHints{}, locations: make(map[backup.ClusterID][]int32, len(listings)), expected: map[expectID]*expectation{}}
 	count := map[infra.Grade]int{}
 	for i := range c.OwnershipHints {
 		count[c.OwnershipHints[i].Grade]++
@@ -74,20 +74,21 @@ func (t *hintIndex) findLocations(proofs []infra.VisibilityProof, expected []*Ma
 			t.addLocations(c.Of.Cluster, targets[c.Home.Target]...)
 		}
 	}
-	for _, p := range proofs {
-		t.addLocations(p.Cluster, targets[p.Target]...)
+	for i := range proofs {
+		if p := &proofs[i]; i == 0 || p.Cluster != proofs[i-1].Cluster || p.Target != proofs[i-1].Target {
+			t.addLocations(p.Cluster, targets[p.Target]...)
+		}
 	}
 }
 
 func (t *hintIndex) addLocations(id backup.ClusterID, listings ...int32) {
 	of := t.locations[id]
-	if of == nil {
-		of = map[int32]bool{}
-		t.locations[id] = of
-	}
 	for _, l := range listings {
-		of[l] = true
+		if !slices.Contains(of, l) {
+			of = append(of, l)
+		}
 	}
+	t.locations[id] = of
 }
 
 // fits reports whether nothing contradicts a hint whose key or pattern an instance has.
@@ -119,7 +120,7 @@ func (t *hintIndex) contradicts(v *VM, expected []infra.Key) bool {
 }
 
 func (t *hintIndex) isInLocation(id backup.ClusterID, v *VM) bool {
-	return slices.ContainsFunc(v.seen, func(l int32) bool { return t.locations[id][l] })
+	return v.seenIn(t.locations[id])
 }
 
 // tied returns the hints of a grade that fit an instance.

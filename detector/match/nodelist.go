@@ -89,7 +89,7 @@ func (ix *Index) mayServe(id backup.ClusterID) bool {
 			return true
 		}
 	}
-	for i := range ix.hints.locations[id] {
+	for _, i := range ix.hints.locations[id] {
 		if l := &ix.scopes.listings[i]; !isNodeList(l) && l.State != code.ScopeComplete {
 			return true
 		}

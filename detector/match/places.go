@@ -55,12 +55,12 @@ func (ix *Index) judgeHomes(c *infra.Expected) {
 // proofsOf returns the proofs that count at a place, none for a part that has none of its
 // own. For a target as a whole those of its parts count, too.
 func proofsOf(all []infra.VisibilityProof) func(clusterScope) []*infra.VisibilityProof {
-	of, whole := map[clusterScope][]*infra.VisibilityProof{}, map[clusterScope][]*infra.VisibilityProof{}
+	list := make([]*infra.VisibilityProof, len(all))
 	for i := range all {
-		p := &all[i]
-		of[clusterScope{p.Cluster, p.Target, p.Folder}] = append(of[clusterScope{p.Cluster, p.Target, p.Folder}], p)
-		whole[clusterScope{p.Cluster, p.Target, ""}] = append(whole[clusterScope{p.Cluster, p.Target, ""}], p)
+		list[i] = &all[i]
 	}
+	of := byScope(list, func(p *infra.VisibilityProof) clusterScope { return clusterScope{p.Cluster, p.Target, p.Folder} })
+	whole := byScope(list, func(p *infra.VisibilityProof) clusterScope { return clusterScope{p.Cluster, p.Target, ""} })
 	return func(at clusterScope) []*infra.VisibilityProof {
 		if at.folder == "" {
 			return whole[at]
@@ -70,6 +70,19 @@ func proofsOf(all []infra.VisibilityProof) func(clusterScope) []*infra.Visibilit
 		}
 		return slices.Concat(of[clusterScope{at.cluster, at.target, ""}], of[at])
 	}
+}
+
+// byScope gathers proofs. Those of one scope are mostly one behind the other.
+func byScope(all []*infra.VisibilityProof, scope func(*infra.VisibilityProof) clusterScope) map[clusterScope][]*infra.VisibilityProof {
+	of := map[clusterScope][]*infra.VisibilityProof{}
+	for from, to := 0, 0; from < len(all); from = to {
+		at := scope(all[from])
+		for to = from + 1; to < len(all) && scope(all[to]) == at; {
+			to++
+		}
+		of[at] = append(of[at], all[from:to]...)
+	}
+	return of
 }
 
 // judge decides whether absence can be concluded at a place: every listing of

@@ -40,6 +40,6 @@ func (ix *Index) Presence(id backup.ClusterID, target string, keys ...infra.Key)
 func (ix *Index) Several(id backup.ClusterID, target string, keys []infra.Key) bool {
 	at := ix.scopes.home(clusterScope{id, target, ""}).listings
 	return slices.ContainsFunc(keys, func(k infra.Key) bool {
-		return slices.ContainsFunc(at, func(i int32) bool { return slices.Contains(ix.scopes.several[k], i) })
+		return slices.ContainsFunc(at, func(i int32) bool { return ix.scopes.lookups[i].FindsSeveral(k) })
 	})
 }

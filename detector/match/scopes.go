@@ -38,10 +38,8 @@ type Place struct {
 type scopes struct {
 	subject  code.Subject
 	listings []infra.Listing
+	lookups  []infra.Lookup // of the listings
 	byTarget map[string][]int32
-	showing  map[infra.Key][]int32 // listings that found a probe
-	asking   map[infra.Key][]int32 // listings that looked for it
-	several  map[infra.Key][]int32 // listings that found more than one thing for it
 	sizes    map[infra.Key][]poolSize
 	homes    map[clusterScope]*Place
 }
@@ -55,25 +53,15 @@ type poolSize struct {
 
 // newScopes records which listings cover which target.
 func newScopes(listings []infra.Listing, subject code.Subject) scopes {
-	s := scopes{subject: subject, listings: listings, byTarget: map[string][]int32{}, showing: map[infra.Key][]int32{}, asking: map[infra.Key][]int32{}, several: map[infra.Key][]int32{}, sizes: map[infra.Key][]poolSize{}, homes: map[clusterScope]*Place{}}
+	s := scopes{subject: subject, listings: listings, lookups: make([]infra.Lookup, len(listings)), byTarget: map[string][]int32{}, sizes: map[infra.Key][]poolSize{}, homes: map[clusterScope]*Place{}}
 	for i := range listings {
-		if isNodeList(&listings[i]) {
+		if s.lookups[i].Listing = &listings[i]; isNodeList(&listings[i]) {
 			continue
 		}
 		for _, id := range listings[i].IDs {
 			if at := s.byTarget[id]; !slices.Contains(at, int32(i)) {
 				s.byTarget[id] = append(at, int32(i))
 			}
-		}
-		for _, k := range listings[i].ProbesFound {
-			s.showing[k] = append(s.showing[k], int32(i))
-			s.asking[k] = append(s.asking[k], int32(i))
-		}
-		for _, k := range listings[i].Ambiguous {
-			s.several[k] = append(s.several[k], int32(i))
-		}
-		for _, k := range listings[i].Asked {
-			s.asking[k] = append(s.asking[k], int32(i))
 		}
 		for _, one := range listings[i].PoolSizes {
 			s.sizes[one.Probe] = append(s.sizes[one.Probe], poolSize{int32(i), one.Desired, one.Living})
@@ -119,7 +107,7 @@ func faultOf(l *infra.Listing) *infra.Fault {
 
 // shows reports whether any of the listings found a probe.
 func (s *scopes) shows(listings []int32, k infra.Key) bool {
-	return slices.ContainsFunc(s.showing[k], func(i int32) bool { return slices.Contains(listings, i) })
+	return slices.ContainsFunc(listings, func(i int32) bool { return s.lookups[i].Finds(k) })
 }
 
 // listAgain returns the hint where what was listed was not listed for what was read.
@@ -131,7 +119,7 @@ func (s *scopes) listAgain() string {
 // so that not finding it proves nothing. What was found counts as looked for.
 func (s *scopes) unasked(target string, k infra.Key) bool {
 	at := s.byTarget[target]
-	return !k.IsZero() && len(at) > 0 && !slices.ContainsFunc(at, func(i int32) bool { return slices.Contains(s.asking[k], i) })
+	return !k.IsZero() && len(at) > 0 && !slices.ContainsFunc(at, func(i int32) bool { return s.lookups[i].Finds(k) || s.lookups[i].Asks(k) })
 }
 
 // noteUnasked records the first pool that was not looked for at its home.
