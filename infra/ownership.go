@@ -70,7 +70,8 @@ func (t *OwnershipHint) Evidence() string {
 		return t.Detail
 	}
 	var b strings.Builder
-	b.Grow(len(t.Detail) + len(t.Place) + len(t.Owner.Name))
+	id := t.Owner
+	b.Grow(len(t.Detail) + len(t.Place) + len(id.Kind) + len(id.Name) + len(id.Cluster.Namespace) + len(id.Cluster.Name))
 	for rest := t.Detail; ; {
 		text, behind, found := strings.Cut(rest, "{")
 		b.WriteString(text)
@@ -78,14 +79,17 @@ func (t *OwnershipHint) Evidence() string {
 			return b.String()
 		}
 		word, left, _ := strings.Cut(behind, "}")
-		id := t.Owner.Cluster
 		switch rest = left; word {
 		case "place":
 			b.WriteString(t.Place)
 		case "owner":
-			b.WriteString(t.Owner.Kind + " " + t.Owner.Name)
+			b.WriteString(id.Kind)
+			b.WriteByte(' ')
+			b.WriteString(id.Name)
 		case "cluster":
-			b.WriteString(id.Namespace + "/" + id.Name)
+			b.WriteString(id.Cluster.Namespace)
+			b.WriteByte('/')
+			b.WriteString(id.Cluster.Name)
 		default:
 			b.WriteByte('{')
 			rest = behind

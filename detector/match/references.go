@@ -30,37 +30,45 @@ func (v *VM) addReference(c *Machine, rank int, reason code.Reason) {
 // decided on, and counts the orphans that may be among their owners' replicas.
 func (ix *Index) FindReferences() {
 	ix.Owners.countOrphans(ix.Machines)
-	unmatched := indexKeys(ix.vms, func(v *VM) bool { return v.matchedBy == nil })
-	// The first reference of a rank that reaches an instance is the one that counts, so
-	// that a name of many instances is looked up once however many machines have it.
-	named := [byName + 1]map[infra.Key]bool{}
-	for rank := range named {
-		named[rank] = map[infra.Key]bool{}
-	}
-	each := func(rank int, keys []infra.Key, add func(*VM)) {
-		for _, k := range keys {
-			if named[rank][k] {
-				continue
-			}
-			found := unmatched.with(k)
-			if len(found) > 1 {
-				named[rank][k] = true
-			}
-			for _, v := range found {
-				add(v)
-			}
-		}
-	}
+	r := reaching{unmatched: indexKeys(ix.vms, func(v *VM) bool { return v.matchedBy == nil }), done: map[**VM]bool{}}
 	ix.unnamed = map[infra.OwnerID]*Machine{}
-	done := map[**VM]bool{}
 	for _, c := range ix.Machines {
 		ix.noteUnnamed(c)
-		ix.findKeyReferences(c, each, done)
-		c.findNodeReferences(&unmatched)
-		each(0, c.Hosts, func(v *VM) {
+		ix.findKeyReferences(c, &r)
+		c.findNodeReferences(&r.unmatched)
+		for _, v := range r.by(0, c.Hosts...) {
 			v.CloneOf = cmp.Or(v.CloneOf, c)
-		})
+		}
 	}
+}
+
+// reaching finds the instances that machines refer to.
+type reaching struct {
+	unmatched postings // of those that are matched with none
+	// The first reference of a rank that reaches an instance is the one that counts, so
+	// that a name of many instances is looked up once however many machines have it.
+	named [byName + 1]map[infra.Key]bool
+	done  map[**VM]bool // lists of unreadable ones that were seen, each by its first place
+	found []*VM
+}
+
+// by returns the instances that have any of the keys, until it is called again.
+func (r *reaching) by(rank int, keys ...infra.Key) []*VM {
+	r.found = r.found[:0]
+	for _, k := range keys {
+		if r.named[rank][k] {
+			continue
+		}
+		found := r.unmatched.with(k)
+		if len(found) > 1 {
+			if r.named[rank] == nil {
+				r.named[rank] = map[infra.Key]bool{}
+			}
+			r.named[rank][k] = true
+		}
+		r.found = append(r.found, found...)
+	}
+	return r.found
 }
 
 // noteUnnamed records a machine whose instance may be any of its owner's: the backup
@@ -94,10 +102,14 @@ func (c *Machine) findNodeReferences(unmatched *postings) {
 }
 
 // findKeyReferences adds references to the instances that have a key of the expected machine.
-// Done are the lists of unreadable ones that were seen, each by its first place.
-func (ix *Index) findKeyReferences(c *Machine, each func(rank int, keys []infra.Key, add func(*VM)), done map[**VM]bool) {
+func (ix *Index) findKeyReferences(c *Machine, r *reaching) {
+	refer := func(found []*VM, rank int, reason code.Reason) {
+		for _, v := range found {
+			v.addReference(c, rank, reason)
+		}
+	}
 	if c.Matched == nil {
-		each(byStrongKey, []infra.Key{c.Strong}, func(v *VM) { v.addReference(c, byStrongKey, reasonOf(c, code.FoundElsewhere)) })
+		refer(r.by(byStrongKey, c.Strong), byStrongKey, reasonOf(c, code.FoundElsewhere))
 	} else {
 		for _, v := range c.byID {
 			if v.matchedBy == nil && v.DuplicateOf == nil {
@@ -105,25 +117,21 @@ func (ix *Index) findKeyReferences(c *Machine, each func(rank int, keys []infra.
 			}
 		}
 	}
-	each(byStrongKey, c.Doubted, func(v *VM) { v.addReference(c, byStrongKey, reasonOf(c, code.ConflictingIDs)) })
-	for _, v := range c.byIdentity {
-		v.addReference(c, bySecondKey, reasonOf(c, code.IdentityChanged))
-	}
+	refer(r.by(byStrongKey, c.Doubted...), byStrongKey, reasonOf(c, code.ConflictingIDs))
+	refer(c.byIdentity, bySecondKey, reasonOf(c, code.IdentityChanged))
 	if c.Matched == nil {
-		each(byWitness, c.Witness, func(v *VM) { v.addReference(c, byWitness, reasonOf(c, code.SameName)) })
+		refer(r.by(byWitness, c.Witness...), byWitness, reasonOf(c, code.SameName))
 	}
 	if c.Strong.IsZero() {
-		each(byWeakKey, c.Weak, func(v *VM) { v.addReference(c, byWeakKey, reasonOf(c, code.SameName)) })
+		refer(r.by(byWeakKey, c.Weak...), byWeakKey, reasonOf(c, code.SameName))
 	}
-	if unread := ix.unread(c); len(unread) > 0 && !done[&unread[0]] {
+	if unread := ix.unread(c); len(unread) > 0 && !r.done[&unread[0]] {
 		if len(unread) > Many {
-			done[&unread[0]] = true
+			r.done[&unread[0]] = true
 		}
-		for _, v := range unread {
-			v.addReference(c, byBlindKey, code.InstanceUnreadable)
-		}
+		refer(unread, byBlindKey, code.InstanceUnreadable)
 	}
-	each(byName, c.Names, func(v *VM) { v.addReference(c, byName, code.SameName) })
+	refer(r.by(byName, c.Names...), byName, code.SameName)
 }
 
 // reasonOf returns the reason of the machine's verdict where that verdict is about

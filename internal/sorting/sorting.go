@@ -7,10 +7,18 @@ import "sort"
 
 // By sorts a list by a comparison, which says with a negative number that a comes before b.
 // The order of equal elements is not kept.
-func By[E any](list []E, compare func(a, b E) int) { sort.Sort(&elements[E]{list, compare}) }
+func By[E any](list []E, compare func(a, b E) int) {
+	if len(list) > 1 {
+		sort.Sort(&elements[E]{list, compare})
+	}
+}
 
 // StableBy sorts a list by a comparison, and keeps the order of equal elements.
-func StableBy[E any](list []E, compare func(a, b E) int) { sort.Stable(&elements[E]{list, compare}) }
+func StableBy[E any](list []E, compare func(a, b E) int) {
+	if len(list) > 1 {
+		sort.Stable(&elements[E]{list, compare})
+	}
+}
 
 type elements[E any] struct {
 	list    []E

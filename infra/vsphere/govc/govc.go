@@ -52,8 +52,8 @@ func (Tool) Requires() (check shell.Command, why string) {
 }
 
 func line(s shell.Scope, words ...any) shell.Command {
-	const most = 12 // words
-	return shell.Line(append(append(make([]any, 0, most), shell.Pieces{"GOVC_URL=", shell.Variable(s.Variable)}, "govc"), words...)...)
+	all := append(make([]any, 0, 2+len(words)), shell.Pieces{"GOVC_URL=", shell.Variable(s.Variable)}, "govc")
+	return shell.Line(append(all, words...)...)
 }
 
 // mo returns how govc addresses a managed object by its id (govmomi find/finder.go v0.56.0).
@@ -92,6 +92,8 @@ func (Tool) LeaveBalancer(shell.Instance, []shell.LoadBalancer) []shell.Step {
 	return []shell.Step{{Text: "Take it out of the targets of the API server's load balancer (HAProxy, NSX, keepalived): its own API server has lost etcd. With kube-vip there is nothing to take out, it ends with the VM."}}
 }
 
+var askDisk = shell.Ask("DISK", "name of a disk of that list that is not the VM's own first disk; repeat for each")
+
 // Detach saves the disks that a persistent volume lives on: with the VM, vCenter
 // deletes every disk that is attached.
 func (Tool) Detach(i shell.Instance) []shell.Step {
@@ -99,7 +101,7 @@ func (Tool) Detach(i shell.Instance) []shell.Step {
 		Text: "Detach, and do not delete, every disk beside the VM's own: first-class disks of persistent volumes (CNS) above all. Deleting the VM deletes what is attached.",
 		Look: []shell.Command{
 			line(i.Scope, "device.info", "-vm", mo(i), "disk-*"),
-			shell.Ask("DISK", "name of a disk of that list that is not the VM's own first disk; repeat for each"),
+			askDisk,
 		},
 		Change: line(i.Scope, "device.remove", "-vm", mo(i), "-keep", shell.Variable("DISK")),
 	}}
