@@ -19,6 +19,7 @@ func unmarshalers() *json.Unmarshalers {
 	return json.JoinUnmarshalers(
 		json.UnmarshalFromFunc(keys.read),
 		json.UnmarshalFromFunc(factReader{}.read),
+		inParts(func(*Listing) {}),
 		inParts(func(i *Instance) { share(keys.last, &i.ID, &i.Ref, &i.Name, &i.Path, &i.Host.Value) }),
 		inParts(func(n *Node) {
 			for i := range n.Keys {

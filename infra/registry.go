@@ -112,7 +112,7 @@ func (r *Registry) Controllers() map[string]Controller {
 // ExpectedMachine without a Provider, so that it has a verdict too.
 func (r *Registry) Expected(s *backup.Snapshot) Expected {
 	all := Expected{
-		Providers: map[backup.ClusterID]string{}, LoadBalancers: map[backup.ClusterID][]LoadBalancer{},
+		Providers: make(map[backup.ClusterID]string, len(s.Clusters)), LoadBalancers: map[backup.ClusterID][]LoadBalancer{},
 		Controllers: map[backup.ClusterID]Controller{}, OnInstance: map[string]func(int, Sight) []walk.Step{}, ManagedPlanes: map[string]bool{}, Words: map[string]map[string]string{},
 	}
 	expecting := make([]bool, len(s.Machines))
