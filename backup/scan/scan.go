@@ -42,7 +42,8 @@ func (v Value) IsString() bool { return v.Form == String || v.Form == Escaped }
 // next object.
 type Capture struct {
 	plan   *Plan
-	found  [][]Value
+	found  [][]Value // by the last scan: in room, or in a shape
+	room   [][]Value
 	elems  []int // elements seen, by array of the plan
 	shapes shapes
 }
@@ -57,7 +58,8 @@ type Found struct {
 // at least [Plan.Len] slots. Captures may share it, where what one scan found is read
 // before the next.
 func (p *Plan) Capture(room [][]Value) *Capture {
-	return &Capture{plan: p, found: room[:len(p.slots)], elems: make([]int, p.arrays)}
+	room = room[:len(p.slots)]
+	return &Capture{plan: p, found: room, room: room, elems: make([]int, p.arrays)}
 }
 
 // Path returns the path of a slot, as messages name it.
@@ -98,8 +100,7 @@ type Scanner struct {
 	depth   int
 	repeats [512]repeat // see skipMember
 
-	places []place // of values in a document that has a shape, used again for each
-	learnt int     // bytes of all shapes
+	learnt int // bytes of all shapes
 }
 
 // Scan fills the capture from one document, which must be an object. It fails where the
@@ -107,10 +108,6 @@ type Scanner struct {
 // member twice in one object, or has another type than the plan wants on the way to one.
 // What was found lies in data.
 func (s *Scanner) Scan(c *Capture, data []byte) error {
-	for i := range c.found {
-		c.found[i] = c.found[i][:0]
-	}
-	clear(c.elems)
 	if c.shapes.differ() {
 		return s.read(c, data)
 	}
@@ -127,6 +124,11 @@ func (s *Scanner) Scan(c *Capture, data []byte) error {
 // read fills the capture from a document of a new shape.
 func (s *Scanner) read(c *Capture, data []byte) error {
 	s.data, s.capture, s.depth = data, c, 0
+	c.found = c.room
+	for i := range c.found {
+		c.found[i] = c.found[i][:0]
+	}
+	clear(c.elems)
 	i := s.space(0)
 	if s.byte(i) != '{' {
 		if _, err := s.skip(i); err != nil {

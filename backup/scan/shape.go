@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math/bits"
-	"slices"
 
 	"drift-detector/internal/sorting"
 )
@@ -19,26 +18,17 @@ type shape struct {
 	// the first of a number, where the text goes on behind. It is 0 for all other bytes,
 	// inside of an escape, and in the names of members, which have to be the same.
 	after  []uint16
-	values []shapeValue // what was found, by slot
-	bounds []bound      // where those begin and end, in order
-	elems  []int        // as in the capture
+	found  [][]Value // by slot, what it holds or the document that was compared with it last
+	bounds []bound   // where those begin and end in the text, in order
+	elems  []int     // as in the capture
 }
 
-type shapeValue struct {
-	slot, elem int
-	form       Form
-}
-
-// bound is where a value begins or ends in the text.
+// bound is where a value of a shape begins or ends in its text.
 type bound struct {
-	at, value int
-	end       bool
-}
-
-// place is where a value is in a document that has a shape.
-type place struct {
-	start, end int
-	escaped    bool // it is a string that is not plain
+	at    int
+	value *Value
+	form  Form // in the text
+	end   bool
 }
 
 // Bounds on what is kept: shapes of a plan, bytes of a text, and of all texts.
@@ -67,28 +57,17 @@ func (s *Scanner) recall(c *Capture, data []byte) bool {
 			continue
 		}
 		known[0], known[k] = h, known[0] // the next is most likely like this one
+		c.found = h.found
 		copy(c.elems, h.elems)
-		for i, v := range h.values {
-			found := Value{Elem: v.elem, Form: v.form}
-			if v.form != True && v.form != False {
-				at := s.places[i]
-				found.Raw = data[at.start:at.end]
-				if at.escaped {
-					found.Form = Escaped
-				}
-			}
-			c.found[v.slot] = append(c.found[v.slot], found)
-		}
 		c.shapes.hits++
 		return true
 	}
 	return false
 }
 
-// compare reports whether data has a shape, and notes the bounds of its values.
+// compare reports whether data has a shape, and fills in what is found in it.
 func (s *Scanner) compare(h *shape, data []byte) bool {
 	s.data = data
-	s.places = slices.Grow(s.places[:0], len(h.values))[:len(h.values)]
 	text, bounds := h.text, h.bounds
 	at, i := 0, 0
 	for {
@@ -96,10 +75,11 @@ func (s *Scanner) compare(h *shape, data []byte) bool {
 		at, i = at+n, i+n
 		// The end of a string that is cut off here comes with its rest.
 		for len(bounds) > 0 && (bounds[0].at < at || bounds[0].at == at && !bounds[0].end) {
-			if b := bounds[0]; b.end {
-				s.places[b.value].end = b.at + i - at
+			b := &bounds[0]
+			if rest := data[b.at+i-at:]; b.end {
+				b.value.Raw = b.value.Raw[:len(b.value.Raw)-len(rest)]
 			} else {
-				s.places[b.value] = place{start: b.at + i - at}
+				b.value.Raw, b.value.Form = rest, b.form
 			}
 			bounds = bounds[1:]
 		}
@@ -113,7 +93,7 @@ func (s *Scanner) compare(h *shape, data []byte) bool {
 		case text[next-1] == '"':
 			var plain bool
 			if i, plain, err = s.text(i); !plain && len(bounds) > 0 && bounds[0].at == next-1 {
-				s.places[bounds[0].value].escaped = true
+				bounds[0].value.Form = Escaped
 			}
 		default:
 			i, err = s.number(i)
@@ -162,14 +142,17 @@ func (s *Scanner) learn(c *Capture) {
 	own.known[0] = h
 	s.learnt += len(s.data) - len(h.text)
 	h.text, h.elems = append(h.text[:0], s.data...), append(h.elems[:0], c.elems...)
-	h.values, h.bounds = h.values[:0], h.bounds[:0]
+	if h.found == nil {
+		h.found = make([][]Value, len(c.found))
+	}
+	h.bounds = h.bounds[:0]
 	for slot, values := range c.found {
-		for _, v := range values {
-			if v.Form != True && v.Form != False {
-				start, i := cap(s.data)-cap(v.Raw), len(h.values)
-				h.bounds = append(h.bounds, bound{start, i, false}, bound{start + len(v.Raw), i, true})
+		h.found[slot] = append(h.found[slot][:0], values...)
+		for i := range h.found[slot] {
+			if v := &h.found[slot][i]; v.Form != True && v.Form != False {
+				start := cap(s.data) - cap(v.Raw)
+				h.bounds = append(h.bounds, bound{start, v, v.Form, false}, bound{start + len(v.Raw), v, v.Form, true})
 			}
-			h.values = append(h.values, shapeValue{slot, v.Elem, v.Form})
 		}
 	}
 	sorting.StableBy(h.bounds, func(a, b bound) int { return cmp.Compare(a.at, b.at) })
