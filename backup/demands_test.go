@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"testing"
@@ -19,23 +20,23 @@ func TestDemands(t *testing.T) {
 	}
 	for range 500 {
 		var all []map[string]string
-		for range random.IntN(8) {
+		for range random.IntN(16) {
 			all = append(all, some(3))
 		}
-		d := NewDemands(all, func(m map[string]string) map[string]string { return m })
+		d := NewDemands(all, func(m map[string]string) iter.Seq2[string, string] { return maps.All(m) })
 		labels := some(3)
 		fits := func(demanded map[string]string) bool {
 			joined := maps.Clone(labels)
 			maps.Copy(joined, demanded)
 			return maps.Equal(joined, labels)
 		}
-		rest := d.MayFit(labels)
+		rest := d.MayFit(labelsFrom(labels))
 		for _, demanded := range all {
 			switch {
 			case len(rest) > 0 && maps.Equal(rest[0], demanded):
 				rest = rest[1:]
 			case fits(demanded):
-				t.Fatalf("%v fits %v, and is left out or in another place: %v", demanded, labels, d.MayFit(labels))
+				t.Fatalf("%v fits %v, and is left out or in another place: %v", demanded, labels, d.MayFit(labelsFrom(labels)))
 			}
 		}
 		if len(rest) > 0 {

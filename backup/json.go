@@ -114,42 +114,63 @@ func (l Labels) Map() map[string]string {
 	if l == "" {
 		return nil
 	}
-	out := make(map[string]string, strings.Count(string(l), ","))
-	l.Fill(out)
-	return out
-}
-
-// Fill makes a map hold what Map returns, and nothing else.
-func (l Labels) Fill(out map[string]string) {
-	clear(out)
-	if l == "" || l.plain(func(key, value string) { out[key] = value }) {
-		return
+	out := make(map[string]string, strings.Count(string(l), `":"`))
+	if l.plain(func(key, value string) bool { out[key] = value; return true }) {
+		return out
 	}
 	clear(out)
 	var all map[string]any
 	if json.Unmarshal([]byte(l), &all) != nil {
-		return
+		return out
 	}
 	for key, v := range all {
 		if s, ok := v.(string); ok {
 			out[key] = s
 		}
 	}
+	return out
 }
 
-// Plain reads labels as Kubernetes writes them: strings without escapes, and nothing
-// between them. It reports false for any others.
-func (l Labels) Plain() (out map[string]string, ok bool) {
-	out = make(map[string]string, strings.Count(string(l), ","))
-	if !l.plain(func(key, value string) { out[key] = value }) {
-		return nil, false
+// All yields the labels. It is called by range; one may come twice, where the text is not as
+// Kubernetes writes it.
+func (l Labels) All(yield func(key, value string) bool) {
+	if l == "" || l.plain(yield) {
+		return
 	}
-	return out, true
+	for key, value := range l.Map() {
+		if !yield(key, value) {
+			return
+		}
+	}
 }
 
-// plain calls found with all labels, as long as they are plain, and reports whether all are.
-func (l Labels) plain(found func(key, value string)) (ok bool) {
+// With returns the labels with one of them set.
+func (l Labels) With(key, value string) Labels {
+	all := map[string]string{key: value}
+	for k, v := range l.All {
+		if k != key {
+			all[k] = v
+		}
+	}
+	return labelsFrom(all)
+}
+
+// labelsFrom writes labels.
+func labelsFrom(all map[string]string) Labels {
+	text, err := json.Marshal(all)
+	if err != nil || len(all) == 0 {
+		return ""
+	}
+	return Labels(text)
+}
+
+// plain calls found with the labels until it returns false, as long as they are as Kubernetes writes
+// them: strings without escapes, and nothing between them. It reports whether all are, of those.
+func (l Labels) plain(found func(key, value string) bool) (ok bool) {
 	rest := string(l)
+	if strings.IndexByte(rest, '\\') >= 0 || !utf8.ValidString(rest) {
+		return false
+	}
 	next := func() (text string) {
 		i := -1
 		if ok = len(rest) > 1 && rest[1] == '"'; ok { // behind a brace, a colon or a comma
@@ -169,21 +190,13 @@ func (l Labels) plain(found func(key, value string)) (ok bool) {
 			return false
 		}
 		value := next()
-		if !ok || !isPlain(key) || !isPlain(value) {
+		if !ok {
 			return false
 		}
-		found(key, value)
-	}
-}
-
-// isPlain reports whether the text between two quotes is what it means.
-func isPlain(text string) bool {
-	for i := range len(text) {
-		if text[i] == '\\' || text[i] >= utf8.RuneSelf {
-			return false
+		if !found(key, value) {
+			return true
 		}
 	}
-	return true
 }
 
 // Get returns the value of a label, empty when there is none.
@@ -194,15 +207,12 @@ func (l Labels) Get(key string) string {
 
 // Lookup returns what Get does, and reports whether there is the label.
 func (l Labels) Lookup(key string) (value string, is bool) {
-	if l == "" || l.plain(func(k, v string) {
+	for k, v := range l.All {
 		if k == key {
-			value, is = v, true
+			return v, true
 		}
-	}) {
-		return value, is
 	}
-	value, is = l.Map()[key]
-	return value, is
+	return "", false
 }
 
 // Has reports whether there is a label, as k8s.io/apimachinery/pkg/labels asks it.
@@ -235,11 +245,12 @@ func labelsOf[T any](into func(*T) *Labels, paths ...string) Field[T] {
 func hooksOf[T any](into func(*T) *string) Field[T] {
 	return Field[T]{paths: []string{"metadata.annotations"}, read: func(t *T, f scan.Found, m *memory, use *usage) error {
 		raw := f.Values[0].Raw
-		if !bytes.Contains(raw, []byte(".delete.hook.machine."+coreGroup)) {
+		const own = clusterv1.PreTerminateDeleteHookAnnotationPrefix + "/kcp-cleanup"
+		if bytes.Count(raw, []byte(".delete.hook.machine."+coreGroup)) == bytes.Count(raw, []byte(own+`"`)) {
 			return nil
 		}
 		all := Labels(raw).Map()
-		delete(all, clusterv1.PreTerminateDeleteHookAnnotationPrefix+"/kcp-cleanup")
+		delete(all, own)
 		maps.DeleteFunc(all, func(key, _ string) bool {
 			return !strings.HasPrefix(key, clusterv1.PreDrainDeleteHookAnnotationPrefix) && !strings.HasPrefix(key, clusterv1.PreTerminateDeleteHookAnnotationPrefix)
 		})

@@ -2,11 +2,10 @@ package check
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"time"
-
-	"k8s.io/apimachinery/pkg/labels"
 
 	"drift-detector/backup"
 )
@@ -105,7 +104,7 @@ func healthChecks(e *examination) []Finding {
 // cover tells which machines a MachineHealthCheck selects. Machines of one owner
 // mostly share their labels, so that each selector is asked once.
 type cover struct {
-	byCluster map[backup.ClusterID]*backup.Demands[*selector]
+	byCluster map[backup.ClusterID]*backup.Demands[*backup.Selector]
 	asked     map[coverKey]bool
 }
 
@@ -115,16 +114,16 @@ type coverKey struct {
 }
 
 func newCover(e *examination) *cover {
-	all := map[backup.ClusterID][]*selector{}
+	all := map[backup.ClusterID][]*backup.Selector{}
 	for h := range healthCheckKind.In(e.Snapshot).All() {
-		if s, ok := parseSelector(h.Data.Selector); ok && !h.Paused {
+		if s := backup.ReadSelector(h.Data.Selector); s != nil && !h.Paused {
 			id := backup.ClusterID{Backup: h.Backup, Namespace: h.Namespace, Name: h.Data.Cluster}
 			all[id] = append(all[id], s)
 		}
 	}
-	c := &cover{byCluster: make(map[backup.ClusterID]*backup.Demands[*selector], len(all)), asked: map[coverKey]bool{}}
+	c := &cover{byCluster: make(map[backup.ClusterID]*backup.Demands[*backup.Selector], len(all)), asked: map[coverKey]bool{}}
 	for id, selectors := range all {
-		c.byCluster[id] = backup.NewDemands(selectors, func(s *selector) map[string]string { return s.MatchLabels })
+		c.byCluster[id] = backup.NewDemands(selectors, func(s *backup.Selector) iter.Seq2[string, string] { return s.Demands.All })
 	}
 	return c
 }
@@ -137,8 +136,7 @@ func (c *cover) machine(m *backup.Machine) bool {
 	k := coverKey{m.Cluster, m.Labels}
 	covered, known := c.asked[k]
 	if !known {
-		own := m.Labels.Map()
-		covered = slices.ContainsFunc(selectors.MayFit(own), func(s *selector) bool { return s.matches(labels.Set(own)) })
+		covered = slices.ContainsFunc(selectors.MayFit(m.Labels), func(s *backup.Selector) bool { return s.Matches(m.Labels) })
 		c.asked[k] = covered
 	}
 	return covered

@@ -5,50 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/util/json"
-
 	"drift-detector/backup"
 )
-
-// selector is a label selector as a backup writes it. It is put to use when the labels that
-// it demands by value do not rule out all that it is asked about, as those of most do.
-type selector struct {
-	metav1.LabelSelector
-	use labels.Selector
-}
-
-// parseSelector reads the JSON of a label selector. One that is absent or can't
-// be read selects nothing, as for controllers.
-func parseSelector(text string) (*selector, bool) {
-	s := &selector{}
-	if inner, ok := strings.CutPrefix(text, `{"matchLabels":`); ok { // nearly all have nothing else
-		if demanded, ok := backup.Labels(strings.TrimSuffix(inner, "}")).Plain(); ok {
-			s.MatchLabels = demanded
-			return s, true
-		}
-	}
-	if text == "" || json.Unmarshal([]byte(text), &s.LabelSelector) != nil {
-		return nil, false
-	}
-	return s, true
-}
-
-func (s *selector) matches(l labels.Labels) bool {
-	for key, value := range s.MatchLabels {
-		if have, ok := l.Lookup(key); !ok || have != value {
-			return false
-		}
-	}
-	if s.use == nil {
-		var err error
-		if s.use, err = metav1.LabelSelectorAsSelector(&s.LabelSelector); err != nil {
-			s.use = labels.Nothing()
-		}
-	}
-	return s.use.Matches(l)
-}
 
 var ruleOverlap = rule("overlap")
 
@@ -129,21 +87,19 @@ func (o *offspring) add(kind, owner string, cluster backup.ClusterID, labels bac
 }
 
 // candidates returns the children that have one of the labels that a selector demands.
-func (o *offspring) candidates(s *selector) []*child {
+func (o *offspring) candidates(s *backup.Selector) []*child {
 	const few = 16
 	if len(o.all) > few && o.labeled == nil {
 		o.labeled = map[label][]*child{}
-		own := map[string]string{}
 		for _, c := range o.all {
-			c.labels.Fill(own)
-			for key, value := range own {
+			for key, value := range c.labels.All {
 				o.labeled[label{key, value}] = append(o.labeled[label{key, value}], c)
 			}
 		}
 	}
 	all := o.all
 	if o.labeled != nil {
-		for key, value := range s.MatchLabels {
+		for key, value := range s.Demands.All {
 			if fewer := o.labeled[label{key, value}]; len(fewer) < len(all) {
 				all = fewer
 			}
@@ -177,14 +133,14 @@ const maxOthers = 3
 
 // overlap returns the finding on a group whose selector fits what others make.
 func (o *offspring) overlap(g *backup.Group) []Finding {
-	s, ok := parseSelector(g.Selector)
-	if !ok {
+	s := backup.ReadSelector(g.Selector)
+	if s == nil {
 		return nil
 	}
 	var others []string
 	clusters := []backup.ClusterID{g.Cluster}
 	for _, c := range o.candidates(s) {
-		if c.kind == g.Kind && c.owner == g.Name || !s.matches(c.labels) {
+		if c.kind == g.Kind && c.owner == g.Name || !s.Matches(c.labels) {
 			continue
 		}
 		if by := name(c.kind, g.Namespace, c.owner); !slices.Contains(others, by) {

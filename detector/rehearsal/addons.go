@@ -39,7 +39,7 @@ var addonRows = []row[*cluster]{
 func resourceSetsApplied(c *cluster) walk.Answer {
 	var objects []string
 	for _, r := range c.selectedBy(resourceSets, c.ID.Namespace) {
-		if selector, _, _ := readSelector(r.Data.Selector); selector == nil || !selector.Empty() {
+		if selector := backup.ReadSelector(r.Data.Selector); selector == nil || !selector.Empty() {
 			objects = append(objects, c.addonTitle("ClusterResourceSet", r, "ApplyOnce"))
 		}
 	}

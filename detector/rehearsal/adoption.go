@@ -1,14 +1,11 @@
 package rehearsal
 
 import (
-	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/util/json"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
@@ -125,7 +122,7 @@ func selectedOnce(m *machine) walk.Answer {
 		return notAsked
 	case m.cluster.controlled(&m.Meta): // and then what else selects it passes it over
 		i := slices.IndexFunc(by, func(s *selecting) bool { return m.Owner.Kind == s.Kind && m.Owner.Name == s.Name })
-		if i < 0 || by[i].plain {
+		if i < 0 || by[i].selector.Plain {
 			return passed
 		}
 		return differs(by[i].title()+" has a selector with expressions", "it has labels alone", by[i].title())
@@ -133,7 +130,7 @@ func selectedOnce(m *machine) walk.Answer {
 		return several(by[0].title()+" and "+by[1].title()+" select it", "one alone selects it", m.title())
 	case m.ControlPlane && !m.Unlabelled && m.cluster.is(kubeadm):
 		return several(by[0].title()+" and "+m.cluster.planeTitle()+" select it", "one alone selects it", m.title())
-	case !by[0].plain:
+	case !by[0].selector.Plain:
 		return differs(by[0].title()+" has a selector with expressions", "it has labels alone", by[0].title())
 	}
 	return passed
@@ -158,24 +155,12 @@ func poolBootstrap(c *cluster) walk.Answer {
 // selecting is a group with its selector.
 type selecting struct {
 	*backup.Group
-	selector labels.Selector
-	demands  map[string]string // labels that it wants as they are
-	plain    bool              // it can be written as labels alone
+	selector *backup.Selector
 }
 
 func (s *selecting) title() string { return named(s.Kind, s.Namespace, s.Name) }
 
-// selections are the owners of a cluster by kind and by one of the labels that each of them
-// demands, the rarest, and what each text of labels is selected by. What demands no label is
-// under the zero one.
-type selections struct {
-	owners map[demand][]*selecting
-	by     map[selected][]*selecting
-	known  map[*backup.Group]bool // those of which it is known what they select
-}
-
-type demand struct{ kind, label, value string }
-
+// selected is what owners of a kind may select.
 type selected struct {
 	kind   string
 	labels backup.Labels
@@ -185,31 +170,21 @@ type selected struct {
 // The name of the cluster is among all labels, and in all selectors: webhooks and controllers put
 // it there.
 func (c *cluster) selecting(kind string, l backup.Labels) []*selecting {
-	if c.selections == nil {
-		c.selections = c.newSelections()
-	}
 	key := selected{kind, l}
-	out, known := c.selections.by[key]
+	out, known := c.selected[key]
 	if known {
 		return out
 	}
-	own := labels.Set(l.Map())
-	if own[clusterv1.ClusterNameLabel] != c.ID.Name {
-		own = labels.Merge(own, labels.Set{clusterv1.ClusterNameLabel: c.ID.Name})
+	own := l
+	if l.Get(clusterv1.ClusterNameLabel) != c.ID.Name {
+		own = l.With(clusterv1.ClusterNameLabel, c.ID.Name)
 	}
-	add := func(of []*selecting) {
-		for _, s := range of {
-			if s.selector.Matches(own) {
-				out = append(out, s)
-			}
+	for _, s := range c.selectors[kind].MayFit(own) { // by their names
+		if s.selector.Matches(own) {
+			out = append(out, s)
 		}
 	}
-	add(c.selections.owners[demand{kind: kind}])
-	for name, value := range own {
-		add(c.selections.owners[demand{kind, name, value}])
-	}
-	slices.SortFunc(out, func(a, b *selecting) int { return cmp.Compare(a.Name, b.Name) })
-	c.selections.by[key] = out
+	c.selected[key] = out
 	return out
 }
 
@@ -219,9 +194,8 @@ func (c *cluster) selecting(kind string, l backup.Labels) []*selecting {
 // getAndAdoptMachineSetsForDeployment in core/reconcilers/machinedeployment v1.14.0). Of a
 // group that the backup lacks, or whose selector cannot be read, nothing else is known.
 func (c *cluster) selects(by owner, l backup.Labels) bool {
-	g := c.group(by)
-	all := c.selecting(by.kind, l)
-	return g == nil || !c.selections.known[g] || slices.ContainsFunc(all, func(s *selecting) bool { return s.Group == g })
+	of := c.counted(by)
+	return of.selecting == nil || slices.Contains(c.selecting(by.kind, l), of.selecting)
 }
 
 // adopter returns the first owner of a kind that selects what has these labels; its name is
@@ -233,60 +207,20 @@ func (c *cluster) adopter(kind string, l backup.Labels) owner {
 	return owner{}
 }
 
-func (c *cluster) newSelections() *selections {
-	out := &selections{map[demand][]*selecting{}, map[selected][]*selecting{}, map[*backup.Group]bool{}}
+// readSelectors reads those of the groups of a kind. One that is absent, which a webhook fills in
+// with the group's own name, or that cannot be read, is not among them.
+func (c *cluster) readSelectors(kind string) {
 	var all []*selecting
-	often := map[demand]int{}
 	for _, g := range c.world.groupsOf(c.ID) {
-		s := selectorOf(g)
-		if s == nil {
+		if g.Kind != kind {
 			continue
 		}
-		all, out.known[g] = append(all, s), true
-		for name, value := range s.demands {
-			often[demand{g.Kind, name, value}]++
+		if s := backup.ReadSelector(g.Selector); s != nil && !s.Empty() {
+			one := &selecting{g, s}
+			all, c.of(owner{kind, g.Name}).selecting = append(all, one), one
 		}
 	}
-	for _, s := range all {
-		rarest := demand{kind: s.Kind}
-		for name, value := range s.demands {
-			if d := (demand{s.Kind, name, value}); rarest.label == "" || often[d] < often[rarest] {
-				rarest = d
-			}
-		}
-		out.owners[rarest] = append(out.owners[rarest], s)
-	}
-	return out
-}
-
-// selectorOf returns a group with its selector; nil when that is absent, which a webhook fills
-// in with the group's own name, or cannot be read.
-func selectorOf(g *backup.Group) *selecting {
-	selector, demands, plain := readSelector(g.Selector)
-	if selector == nil || selector.Empty() {
-		return nil
-	}
-	return &selecting{g, selector, demands, plain}
-}
-
-// readSelector returns the selector that a JSON text holds, the labels that it demands, and
-// whether it is no more than labels. The selector is nil when the text cannot be read.
-func readSelector(text string) (s labels.Selector, demands map[string]string, plain bool) {
-	if match, ok := strings.CutPrefix(text, `{"matchLabels":`); ok { // and no more, as nearly all
-		if all, ok := backup.Labels(strings.TrimSuffix(match, "}")).Plain(); ok {
-			return labels.ValidatedSetSelector(all), all, true
-		}
-	}
-	var spec metav1.LabelSelector
-	if json.Unmarshal([]byte(text), &spec) != nil {
-		return nil, nil, false
-	}
-	s, err := metav1.LabelSelectorAsSelector(&spec)
-	if err != nil {
-		return nil, nil, false
-	}
-	_, err = metav1.LabelSelectorAsMap(&spec)
-	return s, spec.MatchLabels, err == nil
+	c.selectors[kind] = backup.NewDemands(all, func(s *selecting) iter.Seq2[string, string] { return s.selector.Demands.All })
 }
 
 // groupsOf returns the groups of a cluster.

@@ -2,6 +2,8 @@ package rehearsal
 
 import (
 	"encoding/json"
+	"iter"
+	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -169,7 +171,7 @@ func newCover(checks []*check) *cover {
 }
 
 // demands returns the labels that a machine must have.
-func (h *check) demands() map[string]string {
+func (h *check) demands() iter.Seq2[string, string] {
 	out := map[string]string{}
 	all, _ := h.selector.Requirements()
 	for i := range all {
@@ -177,7 +179,7 @@ func (h *check) demands() map[string]string {
 			out[all[i].Key()] = value
 		}
 	}
-	return out
+	return maps.All(out)
 }
 
 // of returns the health checks that cover a machine; each acts by itself. Machines
@@ -189,9 +191,8 @@ func (c *cover) of(m *backup.Machine) []*check {
 	}
 	out, known := c.asked[m.Labels]
 	if !known {
-		all := m.Labels.Map()
-		for _, h := range c.checks.MayFit(all) {
-			if h.selector.Matches(labels.Set(all)) {
+		for _, h := range c.checks.MayFit(m.Labels) {
+			if h.selector.Matches(m.Labels) {
 				out = append(out, h)
 			}
 		}

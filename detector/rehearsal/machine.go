@@ -50,6 +50,7 @@ type owner struct{ kind, name string }
 // owning is an owner with what is its own.
 type owning struct {
 	*backup.Group                 // nil: the backup lacks it, or it is a control plane
+	selecting     *selecting      // nil: nothing is known of its selector
 	sets          []*backup.Group // of a MachineDeployment, its MachineSets
 	machines      int             // Machines in the backup that it adopts
 	living        int             // of those, the ones that are not Stale

@@ -141,6 +141,9 @@ func (c *cluster) readOwners() {
 	for _, g := range groups {
 		c.of(owner{g.Kind, g.Name}).Group = g
 	}
+	c.selectors, c.selected = map[string]*backup.Demands[*selecting]{}, map[selected][]*selecting{}
+	c.readSelectors(machineDeployment)
+	c.readSelectors(machineSet)
 	for _, g := range groups {
 		if g.Kind != machineSet {
 			continue

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/labels"
-
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
@@ -49,7 +47,8 @@ type cluster struct {
 	object     *clusterObject       // likewise
 	plane      *backup.ControlPlane // that the cluster shows; nil: the backup lacks it
 	machines   []machine
-	selections *selections    // nil until they are asked for
+	selectors  map[string]*backup.Demands[*selecting] // of its groups, by their kinds
+	selected   map[selected][]*selecting
 	list       *infra.Listing // of its Nodes, or why there is none
 	nodes      []*infra.Node  // of its Node list; nil where it was not read
 	byID       map[string][]*infra.Node
@@ -380,7 +379,7 @@ type applierName struct {
 // addonSelector is an addon with its selector; nil: it cannot be read.
 type addonSelector struct {
 	*backup.Record[addon]
-	selector labels.Selector
+	selector *backup.Selector
 }
 
 // beside returns them.
@@ -394,9 +393,8 @@ func (w *world) beside() *others {
 	for _, kind := range []*backup.Kind[addon]{resourceSets, helmCharts, profiles, clusterProfiles} {
 		o.addons[kind] = map[owned][]addonSelector{}
 		for r := range kind.In(s).All() {
-			selector, _, _ := readSelector(r.Data.Selector)
 			at := owned{backup: r.Backup, namespace: r.Namespace}
-			o.addons[kind][at] = append(o.addons[kind][at], addonSelector{r, selector})
+			o.addons[kind][at] = append(o.addons[kind][at], addonSelector{r, backup.ReadSelector(r.Data.Selector)})
 		}
 	}
 	for r := range helmProxies.In(s).All() {

@@ -1,4 +1,4 @@
-package rehearsal
+package backup
 
 import (
 	"encoding/json"
@@ -26,16 +26,16 @@ func TestReadSelector(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, _ := readSelector(text)
+		got := ReadSelector(text)
 		for _, set := range sets {
-			if got.Matches(set) != want.Matches(set) {
-				t.Errorf("%s matches %s: %t, want %t", text, set, got.Matches(set), want.Matches(set))
+			if got.Matches(labelsFrom(set)) != want.Matches(set) {
+				t.Errorf("%s matches %s: %t, want %t", text, set, got.Matches(labelsFrom(set)), want.Matches(set))
 			}
 		}
 	}
 	for _, text := range []string{``, `{`, `{"matchLabels":{"a":"b"}`, `{"matchLabels":["a"]}`, `{"matchExpressions":[{"key":"a","operator":"Near"}]}`} {
-		if got, _, _ := readSelector(text); got != nil {
-			t.Errorf("%q is read as %s", text, got)
+		if got := ReadSelector(text); got != nil {
+			t.Errorf("%q is read as %v", text, *got)
 		}
 	}
 }
