@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 )
@@ -192,12 +193,9 @@ func (s *Scanner) text(i int) (end int, plain bool, err error) {
 				break
 			}
 			// A text that is long so far is so most likely: a certificate.
-			for i += 8; i-start >= 64 && i+32 <= len(data); i += 32 {
-				part := data[i : i+32]
-				if special(binary.LittleEndian.Uint64(part))|special(binary.LittleEndian.Uint64(part[8:]))|
-					special(binary.LittleEndian.Uint64(part[16:]))|special(binary.LittleEndian.Uint64(part[24:])) != 0 {
-					break
-				}
+			if i += 8; i-start >= 64 {
+				i += plainPart(data[i:min(i+maxPart, len(data))])
+				start = i
 			}
 		}
 		switch c := s.byte(i); {
@@ -208,6 +206,7 @@ func (s *Scanner) text(i int) (end int, plain bool, err error) {
 			if i, err = s.escape(i); err != nil {
 				return i, false, err
 			}
+			start = i
 		case c < 0x20:
 			return i, false, syntaxError(i)
 		default:
@@ -215,6 +214,27 @@ func (s *Scanner) text(i int) (end int, plain bool, err error) {
 			i++
 		}
 	}
+}
+
+// maxPart bounds how far is looked for the end of a plain part, which an escape may cut short.
+const maxPart = 4 << 10
+
+// plainPart returns how many bytes are plain that a text goes on with, but for the last ones.
+func plainPart(text []byte) (n int) {
+	for _, end := range []byte{'"', '\\'} {
+		if at := bytes.IndexByte(text, end); at >= 0 {
+			text = text[:at]
+		}
+	}
+	for ; len(text)-n >= 32; n += 32 {
+		part := text[n : n+32]
+		a, b := binary.LittleEndian.Uint64(part), binary.LittleEndian.Uint64(part[8:])
+		c, d := binary.LittleEndian.Uint64(part[16:]), binary.LittleEndian.Uint64(part[24:])
+		if ((a-ones*0x20)|a|(b-ones*0x20)|b|(c-ones*0x20)|c|(d-ones*0x20)|d)&highs != 0 {
+			break
+		}
+	}
+	return n
 }
 
 // escape passes over one escape sequence.
