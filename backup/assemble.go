@@ -278,7 +278,9 @@ func (a *assembly) readMachines() {
 			a.lacks("spec.infrastructureRef", machineKind.resource, &r.Meta)
 			continue
 		}
-		m := Machine{
+		s.Machines = s.Machines[:len(s.Machines)+1]
+		m := &s.Machines[len(s.Machines)-1]
+		*m = Machine{
 			Meta: r.Meta, Cluster: ClusterID{r.Backup, r.Namespace, name}, ControlPlane: r.Data.ControlPlane,
 			Deployment:     ownerNamed(&r.Meta, "MachineDeployment", r.Data.Deployment),
 			Set:            ownerNamed(&r.Meta, "MachineSet", r.Data.Set),
@@ -305,7 +307,7 @@ func (a *assembly) readMachines() {
 			m.InfraMessage = c.Message
 		}
 		m.Outdated = r.Data.UpToDate.complaint()
-		a.own(&m, &r.Data)
+		a.own(m, &r.Data)
 		if !m.ControlPlane {
 			m.ControlPlane = strings.HasSuffix(m.Owner.Kind, "ControlPlane")
 			m.Unlabelled = m.ControlPlane
@@ -315,7 +317,6 @@ func (a *assembly) readMachines() {
 				m.Deployment = g.Deployment
 			}
 		}
-		s.Machines = append(s.Machines, m)
 	}
 }
 

@@ -3,6 +3,7 @@ package backup
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"time"
 
 	"drift-detector/backup/archive"
@@ -176,7 +177,7 @@ func (b *builder[T]) add() *Record[T] {
 	b.memory.spend(b.size)
 	t.count++
 	last := &t.blocks[len(t.blocks)-1]
-	*last = append(*last, Record[T]{})
+	*last = slices.Grow(*last, 1)[:len(*last)+1] // which is empty: see drop
 	return &(*last)[len(*last)-1]
 }
 

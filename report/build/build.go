@@ -55,6 +55,7 @@ func New(p Parts) *report.Report {
 		Options:       p.Options,
 		Backups:       backups(p.Snapshot, p.Absent, p.Described),
 	}
+	r.Clusters = make([]report.Cluster, 0, len(p.Result.Clusters))
 	for i := range p.Result.Clusters {
 		c := b.cluster(&p.Result.Clusters[i], forecastOf(p.Forecast, i))
 		for _, lb := range p.LoadBalancers[p.Result.Clusters[i].ID] {
@@ -62,6 +63,7 @@ func New(p Parts) *report.Report {
 		}
 		r.Clusters = append(r.Clusters, c)
 	}
+	r.InfraMachines = make([]report.InfraMachine, 0, len(p.Result.Unattributed))
 	for i := range p.Result.Unattributed {
 		r.InfraMachines = append(r.InfraMachines, b.infraMachine(&p.Result.Unattributed[i]))
 	}
@@ -181,6 +183,7 @@ func (b *builder) cluster(c *detector.Cluster, f *rehearsal.Cluster) report.Clus
 	}
 	out.ControlPlane.Machines, out.ControlPlane.Counts = b.machines(c, c.ControlPlane.Machines, forecasts)
 	out.Counts.Add(out.ControlPlane.Counts)
+	out.Workers.Groups = make([]report.Group, 0, len(c.WorkerGroups))
 	for i := range c.WorkerGroups {
 		s := &c.WorkerGroups[i]
 		g := report.Group{Kind: s.Kind, Name: s.Name, Status: s.Status, Reason: s.Reason, Desired: number(s.Desired), Pool: pool(s.Pool)}
