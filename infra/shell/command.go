@@ -104,16 +104,16 @@ func (c Command) behind(spaced bool, words []any) Command {
 // first that is refused is the result.
 func around(before, between, after *run, lines ...Command) Command {
 	var out Command
-	n := 2
+	n := 2 + len(lines) - 1
 	for i := range lines {
 		if lines[i].refused != "" {
 			return lines[i]
 		}
-		n += 1 + len(lines[i].runs)
+		n += len(lines[i].runs)
 		out.inTurn = out.inTurn || lines[i].inTurn
 	}
-	if before == nil && after == nil {
-		n -= 3
+	if before == nil && after == nil { // of nearly all
+		n -= 2
 	}
 	out.runs = make([]*run, 0, n)
 	add := func(r *run) {
