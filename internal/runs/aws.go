@@ -2,42 +2,13 @@ package runs
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"drift-detector/backup/backuptest"
 	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
-
-// Added replaces the world's backup by a copy with more objects in it.
-func (w *World) Added(name string, add func(*backuptest.Tarball)) {
-	w.T.Helper()
-	out := backuptest.NewFormat("")
-	backuptest.Rewrite(w.T, MustRead(w.T, w.Backups[0]), func(item string, body []byte) ([]byte, bool) {
-		out.Raw(item, body)
-		return body, true
-	})
-	add(out)
-	file := filepath.Join(w.Dir, name+".tar.gz")
-	if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
-		w.T.Fatal(err)
-	}
-	w.Backups = []string{file}
-}
-
-// MustRead returns the bytes of a file.
-func MustRead(t *testing.T, file string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
 
 // AWSCluster edits the AWSCluster of the world's backup.
 func (w *World) AWSCluster(name, old, text string) {

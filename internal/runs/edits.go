@@ -7,12 +7,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"drift-detector/backup/backuptest"
-	"drift-detector/internal/lab"
 )
 
 // Names in cluster alpha-prod of the lab.
@@ -111,30 +110,6 @@ func (w *World) Velero(args ...string) {
 	})
 }
 
-// Made adds a VM like another one of alpha-prod, which was made after the backup, with its Node.
-func (w *World) Made(like, name string) {
-	w.T.Helper()
-	vm, err := w.VCenter.Clone(like, lab.CloneSpec{Name: name, Created: time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC)})
-	w.Ensure(err)
-	w.WithNode("alpha-prod", like, name, vm.BIOSUUID)
-}
-
-// Unprovision takes away every id of a machine that the backup records.
-func (w *World) Unprovision(name string) {
-	w.T.Helper()
-	w.Change("unprovisioned", func(resource, n string, o Object) bool {
-		if n == name && (resource == "machines" || resource == "vspheremachines") {
-			delete(In(o, "spec"), "providerID")
-		}
-		if n == name && resource == "vspherevms" {
-			delete(In(o, "spec"), "biosUUID")
-			delete(In(o, "status"), "vmRef")
-		}
-		return true
-	})
-	w.Ensure(w.VCenter.Remove(name))
-}
-
 // Halfway makes a backup in the middle of an upgrade of alpha-prod-md-0: one of its four machines is
 // of a new MachineSet.
 func (w *World) Halfway() {
@@ -186,32 +161,8 @@ func (w *World) OwnedByTopology(namespace string) {
 	})
 }
 
-// TopologyOfPools has the topology of aws-prod own its MachinePool under the name p.
-func (w *World) TopologyOfPools(version string, pools ...Object) {
-	w.T.Helper()
-	w.Set("clusters", "aws-prod", Object{"classRef": Object{"name": "c"}, "version": version, "workers": Object{"machinePools": pools}}, "spec", "topology")
-	w.OwnedByTopology("tenant-aws")
-	w.Set("machinepools", AWSPoolName, "", "metadata", "labels", "topology.cluster.x-k8s.io/owned")
-	w.Set("machinepools", AWSPoolName, "p", "metadata", "labels", "topology.cluster.x-k8s.io/pool-name")
-	w.Added("class", func(b *backuptest.Tarball) {
-		b.Add("clusterclasses.cluster.x-k8s.io", Object{
-			"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "ClusterClass", "metadata": Object{"namespace": "tenant-aws", "name": "c"},
-		})
-	})
-}
-
 // Object is one object of a backup, as JSON holds it.
 type Object = map[string]any
-
-// Unregister takes Nodes of a cluster out of its list.
-func (w *World) Unregister(cluster string, machines ...string) {
-	w.T.Helper()
-	w.ServeNodes(func(c string, nodes []map[string]any) []map[string]any {
-		return slices.DeleteFunc(nodes, func(n Object) bool {
-			return c == cluster && slices.Contains(machines, In(n, "metadata")["name"].(string))
-		})
-	})
-}
 
 // Change replaces the world's backup by a copy whose objects edit has changed; it drops
 // those for which edit is false.
@@ -285,4 +236,30 @@ func (w *World) HealthCheck(namespace, cluster string, checks Object) {
 			"spec": Object{"clusterName": cluster, "selector": Object{}, "checks": checks},
 		})
 	})
+}
+
+// Added replaces the world's backup by a copy with more objects in it.
+func (w *World) Added(name string, add func(*backuptest.Tarball)) {
+	w.T.Helper()
+	out := backuptest.NewFormat("")
+	backuptest.Rewrite(w.T, MustRead(w.T, w.Backups[0]), func(item string, body []byte) ([]byte, bool) {
+		out.Raw(item, body)
+		return body, true
+	})
+	add(out)
+	file := filepath.Join(w.Dir, name+".tar.gz")
+	if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
+		w.T.Fatal(err)
+	}
+	w.Backups = []string{file}
+}
+
+// MustRead returns the bytes of a file.
+func MustRead(t *testing.T, file string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }

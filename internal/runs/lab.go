@@ -147,6 +147,14 @@ func (w *World) Sources() []string {
 	return args
 }
 
+// Outcome is one run of the program.
+type Outcome struct {
+	Code           cli.ExitCode
+	Stdout, Stderr string
+	JSON           []byte
+	Report         *report.Report
+}
+
 // Detect runs `drift-detector detect` over the network of the lab.
 func (w *World) Detect(extra ...string) Outcome {
 	w.T.Helper()

@@ -11,14 +11,6 @@ import (
 	"drift-detector/report"
 )
 
-// Outcome is one run of the program.
-type Outcome struct {
-	Code           cli.ExitCode
-	Stdout, Stderr string
-	JSON           []byte
-	Report         *report.Report
-}
-
 // Demand fails the test unless the run ended with a status.
 func (o Outcome) Demand(t *testing.T, code cli.ExitCode) {
 	t.Helper()

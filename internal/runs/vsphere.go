@@ -447,3 +447,37 @@ func revive(t *testing.T, v *lab.VCenter, then lab.VM) {
 	registry.PutEntity(mo.Entity(folder), vm)
 	registry.AddReference(v.Service.Context, folder, &folder.ChildEntity, vm.Self)
 }
+
+// Made adds a VM like another one of alpha-prod, which was made after the backup, with its Node.
+func (w *World) Made(like, name string) {
+	w.T.Helper()
+	vm, err := w.VCenter.Clone(like, lab.CloneSpec{Name: name, Created: time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC)})
+	w.Ensure(err)
+	w.WithNode("alpha-prod", like, name, vm.BIOSUUID)
+}
+
+// Unprovision takes away every id of a machine that the backup records.
+func (w *World) Unprovision(name string) {
+	w.T.Helper()
+	w.Change("unprovisioned", func(resource, n string, o Object) bool {
+		if n == name && (resource == "machines" || resource == "vspheremachines") {
+			delete(In(o, "spec"), "providerID")
+		}
+		if n == name && resource == "vspherevms" {
+			delete(In(o, "spec"), "biosUUID")
+			delete(In(o, "status"), "vmRef")
+		}
+		return true
+	})
+	w.Ensure(w.VCenter.Remove(name))
+}
+
+// Unregister takes Nodes of a cluster out of its list.
+func (w *World) Unregister(cluster string, machines ...string) {
+	w.T.Helper()
+	w.ServeNodes(func(c string, nodes []map[string]any) []map[string]any {
+		return slices.DeleteFunc(nodes, func(n Object) bool {
+			return c == cluster && slices.Contains(machines, In(n, "metadata")["name"].(string))
+		})
+	})
+}

@@ -211,3 +211,17 @@ func WellAWS(t *testing.T, change ...func(*lab.EC2Options)) (*World, *lab.EC2) {
 	ec2.Add(lost)
 	return w, ec2
 }
+
+// TopologyOfPools has the topology of aws-prod own its MachinePool under the name p.
+func (w *World) TopologyOfPools(version string, pools ...Object) {
+	w.T.Helper()
+	w.Set("clusters", "aws-prod", Object{"classRef": Object{"name": "c"}, "version": version, "workers": Object{"machinePools": pools}}, "spec", "topology")
+	w.OwnedByTopology("tenant-aws")
+	w.Set("machinepools", AWSPoolName, "", "metadata", "labels", "topology.cluster.x-k8s.io/owned")
+	w.Set("machinepools", AWSPoolName, "p", "metadata", "labels", "topology.cluster.x-k8s.io/pool-name")
+	w.Added("class", func(b *backuptest.Tarball) {
+		b.Add("clusterclasses.cluster.x-k8s.io", Object{
+			"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "ClusterClass", "metadata": Object{"namespace": "tenant-aws", "name": "c"},
+		})
+	})
+}
