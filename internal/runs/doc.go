@@ -3,8 +3,8 @@
 //
 // A test takes a [World], which is a backup with the infrastructure that it drifted from
 // ([Fleet], [Restored], [Well], [CAPAFleet], [OpenStackFleet], [AzureFleet]), changes what it
-// is about, and looks at the [Outcome] of a run. lab.go has the first and outcome.go the
-// second. What there is to change is in the file of its provider, or in edits.go for what is in a
+// is about, and looks at the [Outcome] of a run. lab.go has both, and outcome.go what is asked
+// of the second. What there is to change is in the file of its provider, or in edits.go for what is in a
 // backup; wells.go has clusters that can be restored, answers.go what the answer says of them.
 // bucket.go is a store of backups, live.go a management cluster that runs, faults.go what servers
 // do wrong, secrets.go what nothing may show.
