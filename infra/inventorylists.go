@@ -90,15 +90,19 @@ func (r factReader) read(dec *jsontext.Decoder, into *Facts) error {
 // are parts of one text: most are parts of others, as the name of an instance is of its path.
 type keyReader struct {
 	kinds  map[string]KeyKind // they are few
+	before [32]beforeValue    // of the last lists, by the places in them
 	list   []Key
 	values [][]byte
-	// What was between kind and value of a key, and between its value and the next kind: it is
-	// the same for all that one program wrote.
-	inside, behind []byte
-	at             []int // where the values are in the text
-	text           []byte
-	last           string // text of the last list
-	room           []Key  // for the next lists, which are many and short
+	at     []int // where the values are in the text
+	text   []byte
+	last   string // text of the last list
+	room   []Key  // for the next lists, which are many and short
+}
+
+// beforeValue is how all before the value of a key is written, from the value before it on.
+type beforeValue struct {
+	text []byte
+	kind KeyKind
 }
 
 // reach is how far back in the text a value is looked for: all of the text of one instance.
@@ -148,26 +152,46 @@ func (r *keyReader) plain(list []byte) bool {
 	if in.expect("["); in.next("]") {
 		return in.ok
 	}
-	in.expect("{", `"kind":`, `"`)
 	for in.ok {
-		kind := in.text()
-		in.pass(&r.inside, ",", `"value":`, `"`)
-		value := in.text()
-		if !in.ok {
-			break
+		kind, end := r.kind(&in)
+		if end {
+			return in.ok
 		}
-		known, is := r.kinds[string(kind)]
-		if !is {
-			known = KeyKindOf(string(kind))
-			r.kinds[string(kind)] = known
-		}
-		r.list, r.values = append(r.list, Key{Kind: known}), append(r.values, value)
-		if end := in; end.next("}") && end.next("]") {
-			return true
-		}
-		in.pass(&r.behind, "}", ",", "{", `"kind":`, `"`)
+		r.list, r.values = append(r.list, Key{Kind: kind}), append(r.values, in.text())
 	}
 	return false
+}
+
+// kind passes all before the next value of a list, and returns the kind of its key. Most lists
+// are written as the one before, so that is compared first.
+func (r *keyReader) kind(in *plainJSON) (kind KeyKind, end bool) {
+	n, from := len(r.list), in.rest
+	if n < len(r.before) && len(r.before[n].text) > 0 && bytes.HasPrefix(from, r.before[n].text) {
+		in.rest = from[len(r.before[n].text):]
+		return r.before[n].kind, false
+	}
+	if n > 0 {
+		if in.expect("}"); in.next("]") {
+			return kind, true
+		}
+		in.expect(",")
+	}
+	in.expect("{", `"kind":`, `"`)
+	name := in.text()
+	in.expect(",", `"value":`, `"`)
+	if !in.ok {
+		return kind, false
+	}
+	kind, known := r.kinds[string(name)]
+	if !known {
+		kind = KeyKindOf(string(name))
+		r.kinds[string(name)] = kind
+	}
+	if n < len(r.before) {
+		at := &r.before[n]
+		at.text, at.kind = append(at.text[:0], from[:len(from)-len(in.rest)]...), kind
+	}
+	return kind, false
 }
 
 // plainJSON takes JSON without escapes apart, until it is not as expected.
@@ -193,18 +217,6 @@ func (p *plainJSON) next(text string) bool {
 func (p *plainJSON) expect(texts ...string) {
 	for _, text := range texts {
 		p.ok = p.next(text) && p.ok
-	}
-}
-
-// pass expects texts, and keeps them as they are written: they are looked for as that first.
-func (p *plainJSON) pass(written *[]byte, texts ...string) {
-	if n := len(*written); n > 0 && bytes.HasPrefix(p.rest, *written) {
-		p.rest = p.rest[n:]
-		return
-	}
-	from := p.rest
-	if p.expect(texts...); p.ok {
-		*written = append((*written)[:0], from[:len(from)-len(p.rest)]...)
 	}
 }
 
