@@ -41,19 +41,18 @@ func deploymentAbove(g *backup.Group) infra.OwnerID {
 // machines than the backup holds. Pools usually have no Machines, so only those count that have some.
 func (o *Owners) Lacking(id backup.ClusterID) map[infra.OwnerID]bool {
 	out := map[infra.OwnerID]bool{}
-	lacks := func(id infra.OwnerID, replicas backup.Number) bool {
-		one := o.of(id)
+	lacks := func(one *owner, replicas backup.Number) bool {
 		have := one.count + one.orphans.recorded
-		return replicas.Known && have < replicas.N && (id.Kind != machinePool || have > 0) && !o.Machineless(id.Kind)
+		return replicas.Known && have < replicas.N && (one.Kind != machinePool || have > 0) && !o.Machineless(one.Kind)
 	}
 	for _, p := range o.planes[id] {
-		if lacks(ownerOfPlane(p), p.Replicas) {
+		if lacks(o.of(ownerOfPlane(p)), p.Replicas) {
 			out[ownerOfPlane(p)] = true
 		}
 	}
 	for _, g := range o.inCluster[id] {
-		if lacks(ownerOfGroup(g), g.Replicas) {
-			out[o.GroupShownBy(g)] = true
+		if lacks(g.owner, g.Replicas) {
+			out[o.GroupShownBy(g.Group)] = true
 		}
 	}
 	return out

@@ -21,14 +21,16 @@ const nodesUnreachable = "unreachable"
 // contradict absence; empty when the list was read, or when no API server of the
 // cluster is expected to answer. unasked is true when nobody asked for the list.
 func (ix *Index) unlisted(id backup.ClusterID) (why string, unasked bool) {
-	list, known := ix.nodes.lists[id]
-	switch {
-	case !known || list.State == report.NodesSkipped:
-		return "", true
-	case list.State == report.NodesRead || ix.silent(id):
-		return "", false
+	last := &ix.asked.last
+	if last.known && last.id == id {
+		return last.why, last.unasked
 	}
-	return fmt.Sprintf("the Node list of cluster %s/%s was not read: %s", id.Namespace, id.Name, cmp.Or(list.Error, list.State)), false
+	list, known := ix.nodes.lists[id]
+	last.known, last.id, last.why, last.unasked = true, id, "", !known || list.State == report.NodesSkipped
+	if !last.unasked && list.State != report.NodesRead && !ix.silent(id) {
+		last.why = fmt.Sprintf("the Node list of cluster %s/%s was not read: %s", id.Namespace, id.Name, cmp.Or(list.Error, list.State))
+	}
+	return last.why, last.unasked
 }
 
 // doubtLists takes Node lists for unread that name no Node at all, or only Nodes of

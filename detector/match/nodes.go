@@ -183,10 +183,16 @@ type askedLists struct {
 	joined map[backup.ClusterID]bool       // a machine had joined when the backup was written, or its status does not say that it had not; known for clusters with machines
 	silent map[backup.ClusterID]bool       // answers so far
 	ghosts map[backup.ClusterID]bool       // clusters of which a control-plane instance without a machine runs; nil: not looked yet
+	last   struct {                        // answer of Index.unlisted: machines of a cluster come one after the other
+		known   bool
+		id      backup.ClusterID
+		why     string
+		unasked bool
+	}
 }
 
 func newAskedLists(all []*Machine) askedLists {
-	n := askedLists{map[backup.ClusterID][]*Machine{}, map[backup.ClusterID]bool{}, map[backup.ClusterID]bool{}, nil}
+	n := askedLists{planes: map[backup.ClusterID][]*Machine{}, joined: map[backup.ClusterID]bool{}, silent: map[backup.ClusterID]bool{}}
 	for from, to := 0, 0; from < len(all); from = to {
 		id := all[from].Of.Cluster
 		var planes []*Machine

@@ -18,16 +18,22 @@ type Owners struct {
 	planes  backup.ControlPlanes
 	byID    map[infra.OwnerID]*owner
 	// inCluster are the groups of each cluster by kind and name.
-	inCluster map[backup.ClusterID][]*backup.Group
+	inCluster map[backup.ClusterID][]ownerGroup
 	// managed are the kinds of control planes that providers run without machines.
 	managed map[string]bool
+}
+
+// ownerGroup is a group with what is known of it as an owner.
+type ownerGroup struct {
+	*backup.Group
+	owner *owner
 }
 
 func newOwners(s *backup.Snapshot, expected []*Machine, c *infra.Expected) *Owners {
 	o := &Owners{
 		subject: s.Subject(),
 		planes:  s.ControlPlanesByCluster(), byID: make(map[infra.OwnerID]*owner, len(s.Groups)+len(s.ControlPlanes)),
-		inCluster: make(map[backup.ClusterID][]*backup.Group, len(s.Clusters)), managed: c.ManagedPlanes,
+		inCluster: make(map[backup.ClusterID][]ownerGroup, len(s.Clusters)), managed: c.ManagedPlanes,
 	}
 	for i := range c.Pools {
 		p := &c.Pools[i]
@@ -35,8 +41,9 @@ func newOwners(s *backup.Snapshot, expected []*Machine, c *infra.Expected) *Owne
 	}
 	for i := range s.Groups {
 		g := &s.Groups[i]
-		o.of(ownerOfGroup(g)).group = g
-		o.inCluster[g.Cluster] = append(o.inCluster[g.Cluster], g)
+		one := o.of(ownerOfGroup(g))
+		one.group = g
+		o.inCluster[g.Cluster] = append(o.inCluster[g.Cluster], ownerGroup{g, one})
 	}
 	for _, all := range o.planes {
 		slices.SortFunc(all, func(a, b *backup.ControlPlane) int {
@@ -44,7 +51,7 @@ func newOwners(s *backup.Snapshot, expected []*Machine, c *infra.Expected) *Owne
 		})
 	}
 	for _, all := range o.inCluster {
-		slices.SortFunc(all, func(a, b *backup.Group) int {
+		slices.SortFunc(all, func(a, b ownerGroup) int {
 			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 		})
 	}

@@ -80,7 +80,11 @@ func byScope(all []*infra.VisibilityProof, scope func(*infra.VisibilityProof) cl
 		for to = from + 1; to < len(all) && scope(all[to]) == at; {
 			to++
 		}
-		of[at] = append(of[at], all[from:to]...)
+		if of[at] == nil {
+			of[at] = all[from:to:to]
+		} else {
+			of[at] = append(of[at], all[from:to]...)
+		}
 	}
 	return of
 }

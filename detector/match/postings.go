@@ -29,8 +29,7 @@ type posting struct {
 
 // indexKeys maps the keys of the instances that a test accepts.
 func indexKeys(vms []VM, accepts func(*VM) bool) postings {
-	var all []*VM
-	n := 0
+	all, n := make([]*VM, 0, len(vms)), 0
 	for i := range vms {
 		if v := &vms[i]; accepts(v) {
 			all, n = append(all, v), n+len(v.Keys)
@@ -61,7 +60,9 @@ func indexKeys(vms []VM, accepts func(*VM) bool) postings {
 	}
 	// A key that is asked for often may have the place of one that many instances have.
 	for i := range p.begin[2:] {
-		slices.SortStableFunc(p.of[p.begin[i]:p.begin[i+1]], func(a, b posting) int { return cmp.Compare(a.hash, b.hash) })
+		if same := p.of[p.begin[i]:p.begin[i+1]]; len(same) > 1 {
+			slices.SortStableFunc(same, func(a, b posting) int { return cmp.Compare(a.hash, b.hash) })
+		}
 	}
 	return p
 }

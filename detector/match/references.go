@@ -30,12 +30,13 @@ func (v *VM) addReference(c *Machine, rank int, reason code.Reason) {
 // decided on, and counts the orphans that may be among their owners' replicas.
 func (ix *Index) FindReferences() {
 	ix.Owners.countOrphans(ix.Machines)
-	r := reaching{unmatched: indexKeys(ix.vms, func(v *VM) bool { return v.matchedBy == nil }), done: map[**VM]bool{}}
+	left := indexKeys(ix.vms, func(v *VM) bool { return v.matchedBy == nil && v.byStrong.first != nil })
+	r := reaching{among: [2]*postings{&ix.unclaimed, &left}, done: map[**VM]bool{}}
 	ix.unnamed = map[infra.OwnerID]*Machine{}
 	for _, c := range ix.Machines {
 		ix.noteUnnamed(c)
 		ix.findKeyReferences(c, &r)
-		c.findNodeReferences(&r.unmatched)
+		c.findNodeReferences(&r)
 		for _, v := range r.by(0, c.Hosts...) {
 			v.CloneOf = cmp.Or(v.CloneOf, c)
 		}
@@ -44,7 +45,7 @@ func (ix *Index) FindReferences() {
 
 // reaching finds the instances that machines refer to.
 type reaching struct {
-	unmatched postings // of those that are matched with none
+	among [2]*postings // of all that are matched with none, and of some that are
 	// The first reference of a rank that reaches an instance is the one that counts, so
 	// that a name of many instances is looked up once however many machines have it.
 	named [byName + 1]map[infra.Key]bool
@@ -59,14 +60,16 @@ func (r *reaching) by(rank int, keys ...infra.Key) []*VM {
 		if r.named[rank][k] {
 			continue
 		}
-		found := r.unmatched.with(k)
-		if len(found) > 1 {
+		n := len(r.found)
+		for _, p := range r.among {
+			r.found = append(r.found, p.with(k)...)
+		}
+		if len(r.found) > n+1 {
 			if r.named[rank] == nil {
 				r.named[rank] = map[infra.Key]bool{}
 			}
 			r.named[rank][k] = true
 		}
-		r.found = append(r.found, found...)
 	}
 	return r.found
 }
@@ -90,12 +93,12 @@ func (ix *Index) noteUnnamed(c *Machine) {
 }
 
 // findNodeReferences adds references to the instances of Nodes that name the machine.
-func (c *Machine) findNodeReferences(unmatched *postings) {
+func (c *Machine) findNodeReferences(r *reaching) {
 	for _, n := range c.nodes {
 		if !n.Agrees() {
 			continue
 		}
-		for _, v := range unmatched.with(n.Keys...) {
+		for _, v := range r.by(byNode, n.Keys...) {
 			v.addReference(c, byNode, code.NodeOfMachine)
 		}
 	}
