@@ -46,11 +46,10 @@ func (objs *objects) findOwners() []owner {
 	ours, room := objs.providers(), len(objs.snapshot.ControlPlanes)+len(objs.snapshot.Groups)
 	list, at, current := make([]owner, 0, room), make(map[infra.OwnerID]int, room), make([]string, 0, room)
 	add := func(o owner, template string) {
-		if ours[o.id.Cluster] == "" {
-			return
-		}
 		if n := len(list); n > 0 && list[n-1].id.Cluster == o.id.Cluster {
 			o.infra = list[n-1].infra
+		} else if ours[o.id.Cluster] == "" {
+			return
 		} else {
 			o.infra = objs.vsphereCluster(o.id.Cluster)
 		}
@@ -90,8 +89,10 @@ func (objs *objects) findOwners() []owner {
 			list[o].members = append(list[o].members, m)
 		})
 	}
+	var names []string
 	for i := range list {
-		list[i].templates = objs.templatesOf(&list[i], current[i])
+		names = list[i].templateNames(append(names[:0], current[i]))
+		list[i].templates = objs.templatesNamed(&list[i], names)
 	}
 	return list
 }
@@ -113,24 +114,21 @@ func (objs *objects) eachOwner(m *member, visit func(infra.OwnerID)) {
 	}
 }
 
-func (objs *objects) templatesOf(o *owner, current string) []*backup.Record[vsphereTemplate] {
-	names := make([]string, 0, 4)
-	last := "" // nearly all members have the same
-	add := func(name string) {
-		if name != last {
-			names, last = append(names, name), name
-		}
-	}
-	add(current)
+// templateNames appends the names of the templates that the members were made from, and
+// returns all in order, each once. Nearly all members have the same.
+func (o *owner) templateNames(names []string) []string {
 	for _, m := range o.members {
-		if m.machine != nil && m.machine.Data.Template != "" {
-			add(m.machine.Data.Template)
+		if m.machine != nil && m.machine.Data.Template != names[len(names)-1] {
+			names = append(names, m.machine.Data.Template)
 		}
 	}
 	slices.Sort(names)
-	var found []*backup.Record[vsphereTemplate]
-	for _, name := range slices.Compact(names) {
-		if t := objs.templates[capi.Object{Backup: o.id.Cluster.Backup, Namespace: o.id.Cluster.Namespace, Name: name}]; t != nil {
+	return slices.Compact(names)
+}
+
+func (objs *objects) templatesNamed(o *owner, names []string) (found []*backup.Record[vsphereTemplate]) {
+	for _, name := range names {
+		if t := objs.templates[capi.Object{Backup: o.id.Cluster.Backup, Namespace: o.id.Cluster.Namespace, Name: name}]; name != "" && t != nil {
 			found = append(found, t)
 		}
 	}

@@ -222,6 +222,10 @@ func (n *needed) named(cluster backup.ClusterID, spec cloneSpec, want needs) men
 			name = theOnlyOne
 		}
 		k := thing{cluster, target, kind, name, key}
+		if at := len(m.things); at < len(n.last.things) && n.last.things[at].thing == k { // as most objects of a cluster
+			m.things = append(m.things, n.last.things[at])
+			return
+		}
 		t := n.things[k]
 		if t == nil {
 			t = &usedThing{thing: k}

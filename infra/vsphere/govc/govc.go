@@ -2,7 +2,7 @@
 package govc
 
 import (
-	"regexp"
+	"strings"
 
 	"drift-detector/infra/shell"
 )
@@ -10,18 +10,13 @@ import (
 // Tool is govc. It implements [shell.Tool] and [shell.Renamer].
 type Tool struct{}
 
-var refForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*$`)
+const refLetters = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // isUUID reports whether id is 36 characters, hexadecimal digits with four dashes.
 func isUUID(id string) bool {
 	for i := range len(id) {
-		switch c := id[i]; {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return false
-			}
-		case '0' <= c && c <= '9', 'a' <= c && c <= 'f', 'A' <= c && c <= 'F':
-		default:
+		c, dash := id[i], i == 8 || i == 13 || i == 18 || i == 23
+		if dash != (c == '-') || !dash && c-'0' > 9 && c|0x20-'a' > 5 {
 			return false
 		}
 	}
@@ -38,7 +33,7 @@ func (Tool) Identifies(id string) bool { return isUUID(id) }
 
 // Addresses reports whether the VM has a BIOS UUID and a managed object id.
 func (Tool) Addresses(i shell.Instance) bool {
-	return isUUID(i.ID) && refForm.MatchString(i.Ref)
+	return isUUID(i.ID) && i.Ref != "" && i.Ref[0] != '-' && strings.TrimLeft(i.Ref, refLetters) == ""
 }
 
 // least is the first release that takes managed object ids for VMs in all of its
