@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"drift-detector/infra"
+	"drift-detector/infra/vsphere/govc"
 )
 
 // Kinds of keys that a listing is asked for, see the package documentation.
@@ -96,24 +97,8 @@ func (v VM) Keys() []infra.Key {
 // UUID returns the UUID in lower case, or empty when s is none. CAPV's own pattern
 // ignores case (pkg/util/machines.go v1.16.1).
 func UUID(s string) string {
-	if s = strings.TrimSpace(s); len(s) != len("xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") {
+	if s = strings.TrimSpace(s); !govc.IsUUID(s) {
 		return ""
-	}
-	upper := false
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c-'0' <= 9, c-'a' <= 5:
-		case c-'A' <= 5:
-			upper = true
-		case c != '-':
-			return ""
-		}
-		if (s[i] == '-') != (i == 8 || i == 13 || i == 18 || i == 23) {
-			return ""
-		}
-	}
-	if !upper { // as nearly all
-		return s
 	}
 	return strings.ToLower(s)
 }
