@@ -1,8 +1,6 @@
 package infra
 
 import (
-	"fmt"
-
 	"drift-detector/backup"
 	"drift-detector/infra/walk"
 )
@@ -38,7 +36,9 @@ func (q *Questions) Keep(s walk.Step) {
 
 // Note keeps an answer of a cluster.
 func (q *Questions) Note(r *walk.Row, id backup.ClusterID, a walk.Answer) {
-	q.Keep(walk.Step{Row: r, Cluster: id, Subject: ClusterTitle(id), Machine: -1, Answer: a})
+	if q.Keeps(r, a) {
+		q.Steps = append(q.Steps, Step{Step: walk.Step{Row: r, Cluster: id, Subject: ClusterTitle(id), Machine: -1, Answer: a}})
+	}
 }
 
 // Look keeps a step that look answers once all is listed.
@@ -48,5 +48,5 @@ func (q *Questions) Look(r *walk.Row, id backup.ClusterID, subject string, look 
 
 // ClusterTitle names a cluster: "Cluster tenant/prod".
 func ClusterTitle(id backup.ClusterID) string {
-	return fmt.Sprintf("Cluster %s/%s", id.Namespace, id.Name)
+	return "Cluster " + id.Namespace + "/" + id.Name
 }

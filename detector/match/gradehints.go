@@ -10,6 +10,8 @@ import (
 // gradeHints are the hints of one grade.
 type gradeHints struct {
 	byKey    map[infra.Key]*hintList
+	room     []hintList // for those in byKey, with room for one hint in each
+	rooms    []*infra.OwnershipHint
 	kinds    []infra.KeyKind // of the keys in byKey: few of an instance's are
 	patterns infra.Patterns
 	named    []patternHint          // by the numbers of their patterns
@@ -45,7 +47,8 @@ func (g *gradeHints) add(hint *infra.OwnershipHint) {
 	if !hint.Key.IsZero() {
 		list := g.byKey[hint.Key]
 		if list == nil {
-			list = &hintList{id: id}
+			list, g.room = &g.room[0], g.room[1:]
+			list.id, list.all, g.rooms = id, g.rooms[:0:1], g.rooms[1:]
 			g.byKey[hint.Key] = list
 			if !slices.Contains(g.kinds, hint.Key.Kind) {
 				g.kinds = append(g.kinds, hint.Key.Kind)

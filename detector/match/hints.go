@@ -47,7 +47,7 @@ func newTieIndex(c infra.Expected, expected []*Machine, listings []infra.Listing
 		count[c.OwnershipHints[i].Grade]++
 	}
 	for grade, n := range count {
-		t.grades[grade] = &gradeHints{byKey: make(map[infra.Key]*hintList, n), also: map[infra.KeyKind]bool{}, known: map[string]*tied{}}
+		t.grades[grade] = &gradeHints{byKey: make(map[infra.Key]*hintList, n), room: make([]hintList, n), rooms: make([]*infra.OwnershipHint, n), also: map[infra.KeyKind]bool{}, known: map[string]*tied{}}
 	}
 	for i := range c.OwnershipHints {
 		hint := &c.OwnershipHints[i]

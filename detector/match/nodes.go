@@ -42,7 +42,7 @@ func indexNodes(listings []infra.Listing, now time.Time) nodes {
 		of: make(map[backup.ClusterID][]*Node, len(listings)), lists: make(map[backup.ClusterID]report.Nodes, len(listings)),
 		foreign: map[backup.ClusterID]string{},
 	}
-	all := make([]Node, 0, count)
+	all, first := make([]Node, 0, count), make([]*Node, count)
 	for i := range listings {
 		l := &listings[i]
 		if isNodeList(l) {
@@ -55,7 +55,7 @@ func indexNodes(listings []infra.Listing, now time.Time) nodes {
 		dated := slices.ContainsFunc(l.Nodes, func(one infra.Node) bool { return !one.Heartbeat.IsZero() })
 		for j := range l.Nodes {
 			all = append(all, nodeAt(&l.Nodes[j], at, dated))
-			n.add(&all[len(all)-1])
+			n.add(&all[len(all)-1], first[len(all)-1:len(all):len(all)])
 		}
 	}
 	for _, all := range n.byKey {
@@ -106,9 +106,15 @@ func nodeAt(one *infra.Node, at time.Time, dated bool) Node {
 	return Node{one, reports && age < heartbeatAge && age >= -heartbeatAge, one.NoReady || reports && dated && one.Heartbeat.IsZero()}
 }
 
-func (n *nodes) add(one *Node) {
+// add adds a Node. alone is the list of its keys that no other Node has.
+func (n *nodes) add(one *Node, alone []*Node) {
+	alone[0] = one
 	for _, k := range one.Keys {
-		n.byKey[k] = append(n.byKey[k], one)
+		if n.byKey[k] == nil {
+			n.byKey[k] = alone
+		} else {
+			n.byKey[k] = append(n.byKey[k], one)
+		}
 		if !slices.Contains(n.kinds, k.Kind) {
 			n.kinds = append(n.kinds, k.Kind)
 		}

@@ -53,12 +53,14 @@ func (q *questions) askThings(needed []infra.Resource) {
 }
 
 func thingAnswer(l *infra.Lookup, r *infra.Resource) walk.Answer {
-	k, object := r.Keys[0], r.Kind+" "+r.Name
-	switch {
-	case l.FindsSeveral(k):
-		return answer(walk.Several, object, fmt.Sprintf("several in vCenter %s answer to %s of %s", l.Endpoint, object, r.UsedBy), "names one alone")
-	case l.Finds(k):
+	k, several := r.Keys[0], l.FindsSeveral(r.Keys[0])
+	if !several && l.Finds(k) { // as nearly all
 		return pass
+	}
+	object := r.Kind + " " + r.Name
+	switch {
+	case several:
+		return answer(walk.Several, object, fmt.Sprintf("several in vCenter %s answer to %s of %s", l.Endpoint, object, r.UsedBy), "names one alone")
 	case l.IsSilent(k):
 		return walk.Answer{}
 	}

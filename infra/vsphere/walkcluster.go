@@ -95,12 +95,12 @@ var (
 
 // askCluster asks what the backup says of a cluster, and what its vCenter does.
 func (q *questions) askCluster(id backup.ClusterID, c *backup.Record[vsphereCluster]) {
-	objs := q.objs
+	objs, named := q.objs, q.objs.identityOf(id)
 	q.askZones(id, c)
-	switch at := objs.identityOf(id); {
-	case mistake(at.Kind) != "":
-		q.note(rowC5, id, answer(walk.Differs, at.Kind+" "+at.Name, mistake(at.Kind), "may be used"))
-	case at.Kind == secretKind:
+	switch {
+	case mistake(named.Kind) != "":
+		q.note(rowC5, id, answer(walk.Differs, named.Kind+" "+named.Name, mistake(named.Kind), "may be used"))
+	case named.Kind == secretKind:
 		q.note(rowC4, id, q.shared(id, c))
 		q.note(rowC5, id, pass)
 	}
@@ -108,12 +108,12 @@ func (q *questions) askCluster(id backup.ClusterID, c *backup.Record[vsphereClus
 		q.askIdentity(id, c, shared)
 	}
 	q.askModules(id, c)
-	at := infra.AccessAt{Cluster: id, Subject: clusterTitle(id), ID: objs.targetID(id, objs.server(c.Data.Server)), With: credentialTitle(objs.identityOf(id))}
+	at := infra.AccessAt{Cluster: id, Subject: clusterTitle(id), ID: objs.targetID(id, objs.server(c.Data.Server)), With: credentialTitle(named)}
 	if objs.mayUse(id, c) {
 		q.Steps = append(q.Steps, at.CredentialStep(rowC6))
 	}
 	own := pass
-	if q.objs.identityOf(id).Kind == managerIdentity {
+	if named.Kind == managerIdentity {
 		own = walk.Answer{Found: walk.Unseen, Objects: []string{clusterKind + " " + c.Namespace + "/" + c.Name}}
 	}
 	q.note(rowC6c, id, own)
