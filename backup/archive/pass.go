@@ -49,7 +49,9 @@ type pass struct {
 	info      Info
 	resources map[string]*resource
 	current   *resource
-	names     int  // see Bounds.Names
+	folders   [2]folder // of the last items: a classic copy and its preferred-version copy come in turns
+	oldest    int       // of these
+	names     int       // see Bounds.Names
 	item      Item // the one whose body comes
 	isVersion bool // the body that comes is that of metadata/version
 	rancher   bool // an entry is one of Rancher's
@@ -65,7 +67,12 @@ func (p *pass) enter(h *tarHeader) (bool, error) {
 	if h.kind == '5' {
 		path = bytes.TrimSuffix(path, []byte("/"))
 	}
-	switch err := checkPath(path); {
+	name, known := p.inFolder(path)
+	var err error
+	if !known {
+		err = checkPath(path)
+	}
+	switch {
 	case h.tooLong:
 		p.problem(path, fmt.Sprintf("the name is longer than %d bytes", maxName))
 		return false, nil
@@ -95,7 +102,44 @@ func (p *pass) enter(h *tarHeader) (bool, error) {
 		p.rancher = p.rancher || rancher.Match(path)
 		return false, nil // Velero's own reader ignores these, too
 	}
-	return p.enterItem(path, h.size, written)
+	if !known {
+		if name, err = parseItem(path); err != nil {
+			p.problem(path, err.Error())
+			return false, nil
+		}
+		p.folders[p.oldest].learn(path)
+		p.oldest = 1 - p.oldest
+	}
+	return p.enterItem(path, name, h.size, written)
+}
+
+// folder is one that items lie in, so that only the names of the next ones need be read.
+type folder struct {
+	path []byte // of its first item
+	item itemName
+	size int // of its own path, with the slash behind it
+}
+
+func (f *folder) learn(path []byte) {
+	f.path = append(f.path[:0], path...)
+	f.item, _ = parseItem(f.path)
+	f.size = len(path) - len(f.item.name) - len(itemSuffix)
+}
+
+// inFolder parses the path of an item that lies in a folder of the last ones.
+func (p *pass) inFolder(path []byte) (itemName, bool) {
+	for i := range p.folders {
+		f := &p.folders[i]
+		name, ok := bytes.CutPrefix(path, f.path[:f.size])
+		if !ok || f.size == 0 || bytes.IndexByte(name, '/') >= 0 || bytes.IndexByte(name, 0) >= 0 {
+			continue
+		}
+		n := f.item
+		if n.name, ok = bytes.CutSuffix(name, []byte(itemSuffix)); ok && len(n.name) > 0 {
+			return n, true
+		}
+	}
+	return itemName{}, false
 }
 
 // maxWritten is the end of the year 9999, beyond which no format of time goes.
@@ -115,12 +159,7 @@ func (p *pass) note(written time.Time) {
 }
 
 // enterItem decides about an entry below resources/.
-func (p *pass) enterItem(path []byte, size int64, written time.Time) (bool, error) {
-	name, err := parseItem(path)
-	if err != nil {
-		p.problem(path, err.Error())
-		return false, nil
-	}
+func (p *pass) enterItem(path []byte, name itemName, size int64, written time.Time) (bool, error) {
 	r, err := p.resource(name.resource)
 	if err != nil {
 		return false, err
