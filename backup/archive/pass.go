@@ -52,13 +52,15 @@ type pass struct {
 	folders   [2]folder // of the last items: a classic copy and its preferred-version copy come in turns
 	oldest    int       // of these
 	names     int       // see Bounds.Names
-	item      Item // the one whose body comes
-	isVersion bool // the body that comes is that of metadata/version
-	rancher   bool // an entry is one of Rancher's
+	item      Item      // the one whose body comes
+	isVersion bool      // the body that comes is that of metadata/version
+	rancher   bool      // an entry is one of Rancher's
 	// The last classic item whose body was read. Velero writes its
 	// preferred-version copy, byte for byte the same, right behind it.
 	lastName, lastBody []byte
 	lastResource       *resource
+	bodyCopy           []byte // where lastBody lies once it is the walker's no more
+	borrowed           bool   // it does not yet
 }
 
 // enter decides about one entry by its header.
@@ -259,13 +261,22 @@ func (p *pass) body(b []byte) error {
 	if i.Version == "" {
 		p.lastResource = p.current
 		p.lastName = append(append(append(p.lastName[:0], i.Namespace...), '/'), i.Name...)
-		p.lastBody = append(p.lastBody[:0], b...)
+		p.lastBody, p.borrowed = b, true
 	}
 	i.Body = b
 	if err := p.visitor.Visit(i); err != nil {
 		return visitError{err}
 	}
 	return nil
+}
+
+// release copies the last body where it is no longer the walker's: of the many that lie in one
+// piece of the archive it is the only one that a copy can still follow.
+func (p *pass) release() {
+	if p.borrowed {
+		p.bodyCopy = append(p.bodyCopy[:0], p.lastBody...)
+		p.lastBody, p.borrowed = p.bodyCopy, false
+	}
 }
 
 // isLast reports whether the item has the name of the classic one that was read last.

@@ -40,8 +40,10 @@ type tarVisitor interface {
 	// enter is called for each entry and reports whether its body is wanted.
 	enter(*tarHeader) (wanted bool, err error)
 	// body gets the body of the entry that enter wanted last. It is valid
-	// until body returns.
+	// until release is called.
 	body([]byte) error
+	// release is called before what lies in the bodies so far changes.
+	release()
 }
 
 // tarWalker is a push reader of tar: what is written to it is the archive. A
@@ -82,6 +84,9 @@ func (w *tarWalker) Write(p []byte) (int, error) {
 			k := min(w.need, int64(len(p)))
 			body := p[:k] // most lie in one piece
 			if k < w.need || len(w.got) > 0 {
+				if len(w.got) == 0 {
+					w.visitor.release() // the last one may lie there
+				}
 				w.got = append(w.got, body...)
 				body = w.got
 			}
@@ -110,6 +115,7 @@ func (w *tarWalker) Write(p []byte) (int, error) {
 			return n - len(p), err
 		}
 	}
+	w.visitor.release()
 	return n, nil
 }
 

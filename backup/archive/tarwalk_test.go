@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // listing notes what a walk meets.
@@ -32,6 +33,8 @@ func (l *listing) body(b []byte) error {
 	l.entries[len(l.entries)-1] += " " + string(b)
 	return nil
 }
+
+func (l *listing) release() {}
 
 // inMemory returns an archive that is not on disk.
 func inMemory(data []byte) Source {
@@ -305,5 +308,56 @@ func sealAll(data []byte) {
 		sealTar(block)
 		size, _ := tarNumber(block[124:136])
 		data = data[min(max(size+padding(size), 0), int64(len(data))):]
+	}
+}
+
+// TestCopiesInPieces pushes copies that equal their classic ones, and others, through a pass in
+// pieces whose memory is used again.
+func TestCopiesInPieces(t *testing.T) {
+	var data bytes.Buffer
+	w := tar.NewWriter(&data)
+	add := func(version, name, body string) {
+		path := "resources/pods/" + version + "namespaces/a/" + name + ".json"
+		if err := w.WriteHeader(&tar.Header{Name: path, Size: int64(len(body)), Mode: 0o644, ModTime: time.Unix(1, 0)}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var want []string
+	for i := range 40 {
+		name, body := fmt.Sprint(i), strings.Repeat(fmt.Sprint(i), 70*i+1)
+		add("", name, body)
+		want = append(want, name+body)
+		if add("v1-preferredversion/", name, body); i%3 == 0 {
+			name, body = fmt.Sprint(i, "b"), strings.Repeat("x", len(body))
+			add("", name, body)
+			add("v1-preferredversion/", name, body[1:]+"y")
+			want = append(want, name+body, name+body[1:]+"y")
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int{1, 511, 512, 1000, 4096, 10_000, data.Len()} {
+		var got []string
+		p := &pass{bounds: DefaultBounds, resources: map[string]*resource{}, visitor: Visitor{Visit: func(i *Item) error {
+			got = append(got, string(i.Name)+string(i.Body))
+			return nil
+		}}}
+		p.walker.visitor = p
+		buffer := make([]byte, size)
+		for rest := data.Bytes(); len(rest) > 0; {
+			n := copy(buffer, rest)
+			if _, err := p.walker.Write(buffer[:n]); err != nil {
+				t.Fatal(err)
+			}
+			clear(buffer)
+			rest = rest[n:]
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("in pieces of %d bytes: %d items, want %d", size, len(got), len(want))
+		}
 	}
 }
