@@ -106,8 +106,15 @@ func (s *Scanner) compare(h *shape, data []byte) bool {
 
 // alike returns how many bytes two texts begin with alike.
 func alike(a, b []byte) (n int) {
-	for len(a)-n >= 64 && len(b)-n >= 64 && string(a[n:n+64]) == string(b[n:n+64]) {
-		n += 64
+	for len(a)-n >= 32 && len(b)-n >= 32 {
+		x, y := a[n:n+32], b[n:n+32]
+		if binary.LittleEndian.Uint64(x) != binary.LittleEndian.Uint64(y) ||
+			binary.LittleEndian.Uint64(x[8:]) != binary.LittleEndian.Uint64(y[8:]) ||
+			binary.LittleEndian.Uint64(x[16:]) != binary.LittleEndian.Uint64(y[16:]) ||
+			binary.LittleEndian.Uint64(x[24:]) != binary.LittleEndian.Uint64(y[24:]) {
+			break
+		}
+		n += 32
 	}
 	for len(a)-n >= 8 && len(b)-n >= 8 {
 		if differ := binary.LittleEndian.Uint64(a[n:]) ^ binary.LittleEndian.Uint64(b[n:]); differ != 0 {

@@ -177,7 +177,7 @@ const (
 // control characters, and what is no ASCII.
 func special(w uint64) uint64 {
 	quote, slash := w^(ones*'"'), w^(ones*'\\')
-	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w | w) & highs
+	return ((quote - ones) | (slash - ones) | (w - ones*0x20) | w) & highs
 }
 
 // text passes over a string, from behind its opening quote to behind its
