@@ -60,6 +60,9 @@ func Line(words ...any) Command {
 
 // behind puts words behind a line.
 func (c Command) behind(spaced bool, words []any) Command {
+	if len(words) == 0 {
+		return c
+	}
 	n := len(words)
 	for _, w := range words {
 		if pieces, several := w.(Pieces); several {
@@ -212,7 +215,11 @@ const (
 	pipe    = " | "
 )
 
-var thenRun, pipeRun = program(andThen), program(pipe)
+var (
+	thenRun, pipeRun              = program(andThen), program(pipe)
+	checkRun, stopRun, stoppedRun = program("{ "), program(" ||\n{ echo "), program(" >&2; false; }; }") // of OrStop
+	testRun, equalsRun            = program(`test "$(`), program(`)" = `)                                // of Prints
+)
 
 // Refused returns the text for whose sake there is no line.
 func (c Command) Refused() string { return c.refused }
@@ -265,7 +272,7 @@ func All(lines ...Command) Command {
 // OrStop makes a check that fails say why, with the words that it found, and end
 // what depends on it.
 func (c Command) OrStop(why string, found ...any) Command {
-	return around(program("{ "), program(" ||\n{ echo "), program(" >&2; false; }; }"), c, Line("stop: "+why).With(found...))
+	return around(checkRun, stopRun, stoppedRun, c, Line("stop: "+why).With(found...))
 }
 
 // OrSay makes a command whose failure is printed and stops nothing that follows. The
@@ -291,7 +298,7 @@ func (c Command) Private() Command { return c.wrap("(umask 077; ", ")") }
 
 // Prints fails unless c prints want, a string, a Raw or a Variable, and nothing else.
 func (c Command) Prints(want any) Command {
-	return around(program(`test "$(`), program(`)" = `), nil, c, Line(want))
+	return around(testRun, equalsRun, nil, c, Line(want))
 }
 
 // Empty fails when a variable holds anything.

@@ -75,7 +75,7 @@ func (pl *planner) capacity(d *draft, s *set) {
 	case s.managedBy != "":
 		d.after("Capacity first: the replicas of its owner are set by "+s.managedBy+". See that the other machines can carry the load, or raise the limit there, and wait until new ones are Ready.", listed)
 	case known && s.desired != nil && int64(alive) > *s.desired:
-		look, owned, scale := s.scale(*s.desired, int64(alive))
+		look, owned, scale := pl.scale(s, *s.desired, int64(alive))
 		d.after(pl.once(capacityFirst, atTheTopology(s)),
 			append(look, owned.Then(scale), listed)...)
 	default:

@@ -103,10 +103,11 @@ func (pl *planner) isNode(c *report.Cluster, node any, id string) shell.Command 
 	return pl.nodes(c).Pipe(recheck("runs-on", node, id))
 }
 
+var allMachines = kubectl(management, "get", "machines.cluster.x-k8s.io", "--all-namespaces", asJSON)
+
 // noMachine stops when a Machine of the new management cluster has the instance by now.
 func (pl *planner) noMachine(id string) shell.Command {
-	return kubectl(management, "get", "machines.cluster.x-k8s.io", "--all-namespaces", asJSON).
-		Pipe(recheck("no-machine", id, "--restore", shell.Variable(restoreName)))
+	return allMachines.Pipe(recheck("no-machine", id, "--restore", shell.Variable(restoreName)))
 }
 
 // isGhost stops when the Node of a Ghost runs on another instance, or a Machine has it by now.

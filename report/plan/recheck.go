@@ -123,12 +123,16 @@ func machineOf(m *report.Machine) any { return shell.Pieces{"machine/", m.Namesp
 
 // recheck looks at the scope as its tool does: at what leads the tool there.
 func (p *scope) recheck(words ...any) shell.Command {
-	const most = 8 // nearly always
-	words = append(append(make([]any, 0, most), words...), "--at", shell.Variable(p.Variable))
+	return p.there(recheck(words...))
+}
+
+// there has a look be at the scope.
+func (p *scope) there(look shell.Command) shell.Command {
+	look = look.With("--at", shell.Variable(p.Variable))
 	if p.Region != "" {
-		words = append(words, "--region="+p.Region)
+		look = look.With("--region=" + p.Region)
 	}
-	return recheck(words...)
+	return look
 }
 
 // is stops at any other place than the scope.
@@ -149,11 +153,11 @@ func (v *vm) is(options ...any) shell.Command {
 	if !v.proven() {
 		return shell.Command{}
 	}
-	words := append(make([]any, 0, 4), "vm", v.ID)
+	look := recheck("vm", v.ID)
 	if v.Ref != "" {
-		words = append(words, v.Ref)
+		look = recheck("vm", v.ID, v.Ref)
 	}
-	return v.recheck(append(words, options...)...)
+	return v.there(look.With(options...))
 }
 
 // guarded runs a command only after the instance was looked at again.

@@ -13,7 +13,7 @@ import (
 // does nothing. Whether the owner is of the restore, owned sees first. What a ClusterClass made is scaled at its Cluster, because the
 // topology controller takes any other change back (Cluster API
 // exp/topology/desiredstate/desired_state.go v1.14.0); look finds its place there.
-func (s *set) scale(from, to int64) (look []shell.Command, owned, scale shell.Command) {
+func (pl *planner) scale(s *set, from, to int64) (look []shell.Command, owned, scale shell.Command) {
 	object := scalable[s.kind] + s.name
 	if s.topology != "" {
 		object = clusters + s.cluster.Name
@@ -22,7 +22,7 @@ func (s *set) scale(from, to int64) (look []shell.Command, owned, scale shell.Co
 		s.restored = restored(s.cluster.Namespace, object)
 	}
 	if s.topology == "" {
-		return nil, s.restored, manage(s.cluster.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", from), fmt.Sprintf("--replicas=%d", to)).InTurn()
+		return nil, s.restored, pl.manage(s.cluster.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", from), fmt.Sprintf("--replicas=%d", to)).InTurn()
 	}
 	look = []shell.Command{
 		manage(s.cluster.Namespace, "get", object, `--output=go-template={{range $i, $m := .spec.topology.workers.machineDeployments}}{{$i}} {{$m.name}} {{$m.replicas}}{{"\n"}}{{end}}`),

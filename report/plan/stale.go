@@ -114,7 +114,7 @@ func (pl *planner) scaleDown(d *draft, s *set, m *report.Machine) {
 		d.after(text + " No line does that: " + a.why + ".")
 		return
 	}
-	look, owned, scale := s.scale(to+1, to)
+	look, owned, scale := pl.scale(s, to+1, to)
 	mark := pl.manage(m.Namespace, "annotate", machines+m.Name, "--overwrite", "cluster.x-k8s.io/delete-machine=yes")
 	wanted := pl.manage(m.Namespace, "get", scalable[s.kind]+s.name, "--output=jsonpath={.spec.replicas}").Prints(fmt.Sprint(to + 1)).OrStop(fmt.Sprintf("the replicas are not %d: nothing was marked", to+1))
 	d.after(pl.once(text, atTheTopology(s), " The line looks at the replicas and at the owner before it marks anything, and makes the same checks as that of the next step, which is then to be skipped."), append(look, a.before(owned, wanted.Then(mark), scale))...)

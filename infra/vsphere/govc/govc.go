@@ -54,9 +54,9 @@ func (Tool) Requires() (check shell.Command, why string) {
 		"govc has to be " + least + " or later, because earlier releases take no managed object ids. A govc built from source may report 0.0.0 and fail here; use a release from github.com/vmware/govmomi/releases."
 }
 
-func line(s shell.Scope, words ...any) shell.Command {
-	all := append(make([]any, 0, 2+len(words)), shell.Pieces{"GOVC_URL=", shell.Variable(s.Variable)}, "govc")
-	return shell.Line(append(all, words...)...)
+// url leads govc to the vCenter of a VM: it is the first word of each line.
+func url(i shell.Instance) shell.Pieces {
+	return shell.Pieces{"GOVC_URL=", shell.Variable(i.Scope.Variable)}
 }
 
 // mo returns how govc addresses a managed object by its id (govmomi find/finder.go v0.56.0).
@@ -70,24 +70,28 @@ func (Tool) Landmark(kind, name string) bool { return false }
 
 // Show prints what tells VMs apart.
 func (Tool) Show(i shell.Instance) shell.Command {
-	return line(i.Scope, "object.collect", mo(i), "name", "config.uuid", "config.instanceUuid", "config.createDate", "runtime.powerState", "guest.hostName", "guest.ipAddress")
+	return shell.Line(url(i), "govc", "object.collect", mo(i), "name", "config.uuid", "config.instanceUuid", "config.createDate", "runtime.powerState", "guest.hostName", "guest.ipAddress")
 }
 
 // Start powers a VM on.
-func (Tool) Start(i shell.Instance) shell.Command { return line(i.Scope, "vm.power", "-on", mo(i)) }
+func (Tool) Start(i shell.Instance) shell.Command {
+	return shell.Line(url(i), "govc", "vm.power", "-on", mo(i))
+}
 
 // Stop powers a VM off without asking its guest.
 func (Tool) Stop(i shell.Instance) shell.Command {
-	return line(i.Scope, "vm.power", "-off", "-force", mo(i))
+	return shell.Line(url(i), "govc", "vm.power", "-off", "-force", mo(i))
 }
 
 // Destroy deletes a VM, which govc would power off without a word (govmomi
 // cli/vm/destroy.go v0.56.0).
-func (Tool) Destroy(i shell.Instance) shell.Command { return line(i.Scope, "vm.destroy", mo(i)) }
+func (Tool) Destroy(i shell.Instance) shell.Command {
+	return shell.Line(url(i), "govc", "vm.destroy", mo(i))
+}
 
 // Rename gives a VM another BIOS UUID, which vCenter takes only while it is off.
 func (Tool) Rename(i shell.Instance, id any) shell.Command {
-	return line(i.Scope, "vm.change", "-vm", mo(i), "-uuid", id)
+	return shell.Line(url(i), "govc", "vm.change", "-vm", mo(i), "-uuid", id)
 }
 
 // LeaveBalancer has no line: CAPV knows no load balancer.
@@ -103,10 +107,10 @@ func (Tool) Detach(i shell.Instance) []shell.Step {
 	return []shell.Step{{
 		Text: "Detach, and do not delete, every disk beside the VM's own: first-class disks of persistent volumes (CNS) above all. Deleting the VM deletes what is attached.",
 		Look: []shell.Command{
-			line(i.Scope, "device.info", "-vm", mo(i), "disk-*"),
+			shell.Line(url(i), "govc", "device.info", "-vm", mo(i), "disk-*"),
 			askDisk,
 		},
-		Change: line(i.Scope, "device.remove", "-vm", mo(i), "-keep", shell.Variable("DISK")),
+		Change: shell.Line(url(i), "govc", "device.remove", "-vm", mo(i), "-keep", shell.Variable("DISK")),
 	}}
 }
 
