@@ -50,8 +50,8 @@ func isPlain(doc []byte) bool {
 	return bytes.IndexByte(doc, 0x7f) < 0 && bytes.IndexFunc(doc[i:], func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
-// JSONWriter writes to To what JSON makes of a document, whole lines at a time. The
-// document ends with a newline.
+// JSONWriter writes to To what JSON makes of a document, whole lines at a time but for what is
+// plain. The document ends with a newline.
 type JSONWriter struct {
 	To   io.Writer
 	rest []byte
@@ -59,6 +59,9 @@ type JSONWriter struct {
 
 // Write fails when To does.
 func (j *JSONWriter) Write(p []byte) (int, error) {
+	if len(j.rest) == 0 && isPlain(p) {
+		return j.To.Write(p)
+	}
 	j.rest = append(j.rest, p...)
 	whole := bytes.LastIndexByte(j.rest, '\n') + 1
 	_, err := j.To.Write(JSON(j.rest[:whole]))
