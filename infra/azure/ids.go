@@ -27,8 +27,8 @@ type ID struct {
 }
 
 var (
-	uuidForm  = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-	groupForm = regexp.MustCompile(`^[\p{L}\p{N}._()-]+$`)
+	uuidForm    = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	groupForm   = regexp.MustCompile(`^[\p{L}\p{N}._()-]+$`)
 	segmentForm = regexp.MustCompile(`^[a-z0-9._()-]+$`)
 )
 

@@ -68,20 +68,6 @@ func (d *draft) step(when, who, text string, commands ...shell.Command) *Step {
 	return &d.steps[len(d.steps)-1]
 }
 
-// once joins texts that thousands of steps have: they share one string.
-func (pl *planner) once(texts ...string) string {
-	pl.text = pl.text[:0]
-	for _, t := range texts {
-		pl.text = append(pl.text, t...)
-	}
-	text, known := pl.joined[string(pl.text)]
-	if !known {
-		text = string(pl.text)
-		pl.joined[text] = text
-	}
-	return text
-}
-
 // afterWith does what after does, with a text and commands that are made only when somebody reads them.
 func (d *draft) afterWith(what func() (text string, commands []shell.Command)) *Step {
 	if d.bare {

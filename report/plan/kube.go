@@ -57,12 +57,6 @@ func (pl *planner) workload(c *report.Cluster, words ...any) shell.Command {
 	return pl.linesOf(c).kubectl.With(words...)
 }
 
-// sharedLines are those of a cluster that many of its machines have, or that those begin with.
-type sharedLines struct {
-	cluster                             *report.Cluster
-	kubectl, nodes, attachments, listed shell.Command
-}
-
 // linesOf returns those of a cluster. Machines come cluster by cluster.
 func (pl *planner) linesOf(c *report.Cluster) *sharedLines {
 	if pl.lines.cluster != c {

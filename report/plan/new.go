@@ -154,18 +154,3 @@ func (pl *planner) limits(of Narrowing) []string {
 	add(found < counted, "The report counts %s and lists %d: it was cut or filtered, and this plan lacks the others.", english.Count(counted, "finding"), found)
 	return out
 }
-
-// listed counts machines that are no plain Healthy, in the lists and in the counts.
-func (pl *planner) listed() (listed, counted int) {
-	for i := range pl.Clusters {
-		for _, s := range pl.sets(&pl.Clusters[i]) {
-			counted += s.counts.Stale + s.counts.Ghost + s.counts.Unknown
-			for j := range s.machines {
-				if s.machines[j].Status != code.Healthy {
-					listed++
-				}
-			}
-		}
-	}
-	return listed, counted + max(0, pl.Summary.InfraMachines-len(pl.InfraMachines))
-}

@@ -65,6 +65,12 @@ type planner struct {
 	deployments map[*report.Cluster]map[string]*report.Group
 }
 
+// sharedLines are those of a cluster that many of its machines have, or that those begin with.
+type sharedLines struct {
+	cluster                             *report.Cluster
+	kubectl, nodes, attachments, listed shell.Command
+}
+
 func newPlanner(r *report.Report, tools Tools) *planner {
 	pl := &planner{
 		Report: r, tools: tools, providers: map[string]*provider{}, identityKinds: map[string]string{},
@@ -159,4 +165,24 @@ func (pl *planner) countID(i *report.Instance) {
 	if i != nil {
 		pl.withID[strings.ToLower(i.ID)]++
 	}
+}
+
+// once joins texts that thousands of steps have: they share one string.
+func (pl *planner) once(texts ...string) string {
+	pl.text = pl.text[:0]
+	for _, t := range texts {
+		pl.text = append(pl.text, t...)
+	}
+	text, known := pl.joined[string(pl.text)]
+	if !known {
+		text = string(pl.text)
+		pl.joined[text] = text
+	}
+	return text
+}
+
+// done returns the steps of a draft whose room is for the next.
+func (pl *planner) done(d *draft) []Step {
+	pl.room = d.steps
+	return slices.Clone(d.steps)
 }

@@ -119,3 +119,18 @@ func (s *set) title() string {
 		return strings.TrimSpace(s.kind + " " + s.name)
 	}
 }
+
+// listed counts machines that are no plain Healthy, in the lists and in the counts.
+func (pl *planner) listed() (listed, counted int) {
+	for i := range pl.Clusters {
+		for _, s := range pl.sets(&pl.Clusters[i]) {
+			counted += s.counts.Stale + s.counts.Ghost + s.counts.Unknown
+			for j := range s.machines {
+				if s.machines[j].Status != code.Healthy {
+					listed++
+				}
+			}
+		}
+	}
+	return listed, counted + max(0, pl.Summary.InfraMachines-len(pl.InfraMachines))
+}

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"slices"
-
 	"drift-detector/report"
 	"drift-detector/report/code"
 )
@@ -81,10 +79,4 @@ func (pl *planner) machine(s *set, m *report.Machine) []Step {
 		pl.warnings(&d, s, m)
 	}
 	return pl.done(&d)
-}
-
-// done returns the steps of a draft whose room is for the next.
-func (pl *planner) done(d *draft) []Step {
-	pl.room = d.steps
-	return slices.Clone(d.steps)
 }
