@@ -3,6 +3,7 @@ package vsphere
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -57,19 +58,16 @@ func (objs *objects) nameHints(hints []infra.OwnershipHint, owners []*owner, fol
 	first, patterns := len(hints), map[patternKey]*infra.OwnershipHint{}
 	ids := make([]infra.OwnerID, len(owners)) // to be held without the rest of the owners
 	elsewhere := folder{location{Folder: anywhere}, where(anywhere)}
+	named := map[string]*folder{}
+	if len(folders) > manyFolders {
+		for i := range folders {
+			named[folders[i].Folder] = &folders[i]
+		}
+	}
 	var shapes []shape
 	for i, o := range owners {
 		id := &ids[i]
 		*id = o.id
-		own := map[string]bool{}
-		if len(folders) > manyFolders {
-			for _, m := range o.members {
-				if m.vm != nil || m.machine != nil {
-					own[m.at.Folder] = true
-				}
-			}
-			objs.eachTemplate(o, func(p location) { own[p.Folder] = true })
-		}
 		shapes = o.shapes(shapes[:0])
 		add := func(f *folder) {
 			for _, shape := range shapes {
@@ -81,8 +79,14 @@ func (objs *objects) nameHints(hints []infra.OwnershipHint, owners []*owner, fol
 			}
 		}
 		add(&elsewhere)
-		for i := range folders {
-			if f := &folders[i]; len(folders) <= manyFolders || own[f.Folder] {
+		if len(folders) <= manyFolders {
+			for i := range folders {
+				add(&folders[i])
+			}
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(objs.foldersOfOwner(o))) {
+			if f := named[name]; f != nil {
 				add(f)
 			}
 		}
@@ -98,6 +102,19 @@ func (objs *objects) nameHints(hints []infra.OwnershipHint, owners []*owner, fol
 		}
 	}
 	return hints
+}
+
+// foldersOfOwner returns the folders where the machines of an owner are, and where its templates put
+// new ones.
+func (objs *objects) foldersOfOwner(o *owner) map[string]bool {
+	own := map[string]bool{}
+	for _, m := range o.members {
+		if m.vm != nil || m.machine != nil {
+			own[m.at.Folder] = true
+		}
+	}
+	objs.eachTemplate(o, func(p location) { own[p.Folder] = true })
+	return own
 }
 
 // planeAddresses returns the addresses of the control-plane machines of each cluster.
