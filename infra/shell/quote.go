@@ -22,7 +22,7 @@ func Quote(s string) (word string, ok bool) {
 	return "'" + strings.ReplaceAll(s, "'", quote) + "'", true
 }
 
-// quote is what stands for a quote within quotes.
+// quote is how a quote is written within quotes.
 const quote = `'\''`
 
 // quotable reports whether Quote takes s, which is not plain.

@@ -308,7 +308,7 @@ func (g *gathering) add(like likeness, steps []Step, item Item, owner, words str
 	return p
 }
 
-// finish returns the batches, and begins anew.
+// finish returns the batches, and begins again.
 func (g *gathering) finish() []Batch {
 	out := make([]Batch, len(g.batches))
 	for i, p := range g.batches {

@@ -68,7 +68,7 @@ func (d *draft) step(when, who, text string, commands ...shell.Command) *Step {
 	return &d.steps[len(d.steps)-1]
 }
 
-// afterWith does what after does, with a text and commands that are made only when somebody reads them.
+// afterWith does what after does, with a text and commands that are made only when they are read.
 func (d *draft) afterWith(what func() (text string, commands []shell.Command)) *Step {
 	if d.bare {
 		return d.after("")
