@@ -27,9 +27,9 @@ var apiTypes = []string{
 
 // layers are in order: each imports only layers above it in this list.
 var layers = []layer{
-	{name: "codes", has: at("report/code")},        // the words of all others
-	{name: "sorting", has: at("internal/sorting")}, // which any may import, as it may package slices
-	{name: "post", has: at("internal/post")},       // sends a report on
+	{name: "codes", has: at("report/code")},                                // the words of all others
+	{name: "standard", has: at("internal/sorting", "internal/lazyregexp")}, // which any may import, as it may packages slices and regexp
+	{name: "post", has: at("internal/post")},                               // sends a report on
 	{name: "terminal", has: at("internal/terminal", "internal/english"), foreign: []string{"github.com/mattn/go-runewidth"}},
 	{name: "document", has: at("report"), layers: []string{"codes", "terminal"}, foreign: []string{"github.com/go-json-experiment/json"}}, // what the detector and the forecast fill, and formats print
 	{name: "shell", has: at("infra/shell"), layers: []string{"terminal"}},                                                                 // what a plan and a provider's tool have in common
@@ -137,7 +137,7 @@ func below(folder string) func(string, module) bool {
 }
 
 func isTestSupport(pkg string, _ module) bool {
-	return strings.HasPrefix(pkg, "internal/") && !at("internal/terminal", "internal/english", "internal/sorting", "internal/post", "internal/cli")(pkg, nil) || strings.HasSuffix(path.Base(pkg), "test")
+	return strings.HasPrefix(pkg, "internal/") && !at("internal/terminal", "internal/english", "internal/sorting", "internal/lazyregexp", "internal/post", "internal/cli")(pkg, nil) || strings.HasSuffix(path.Base(pkg), "test")
 }
 
 // provider returns the provider, a folder of infra that infra/all imports, or whose list it
@@ -203,7 +203,7 @@ func (m module) refuses(l *layer, pkg, imported string) string {
 		switch {
 		case target == nil:
 			return "it belongs to no layer"
-		case target.name != l.name && target.name != "sorting" && !slices.Contains(l.layers, target.name):
+		case target.name != l.name && target.name != "standard" && !slices.Contains(l.layers, target.name):
 			return "the layer may not import " + target.name
 		case m.provider(to) != "" && m.provider(pkg) != "" && m.provider(to) != m.provider(pkg):
 			return "no provider imports another"

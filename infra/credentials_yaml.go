@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"drift-detector/internal/lazyregexp"
 )
 
 // credentialEntry is one item of endpoints: its fields as they are written.
@@ -62,7 +63,7 @@ func credentialEntries(text []byte) ([]credentialEntry, error) {
 // yamlLine finds the line in an error of the YAML parser. The rest of its text
 // is not shown: it quotes anchors, and "*word" is what an unquoted password
 // may look like.
-var yamlLine = regexp.MustCompile(`line (\d+)`)
+var yamlLine = lazyregexp.New(`line (\d+)`)
 
 func yamlError(err error) error {
 	const quote = "it is not valid YAML; quote passwords with special characters"
@@ -93,7 +94,7 @@ func mapping(n *yaml.Node, known ...string) (map[string]*yaml.Node, error) {
 
 // isWord is what a field's name may look like. A text with digits or other characters may
 // be a password that lost its field.
-var isWord = regexp.MustCompile(`^[A-Za-z]+([-_][A-Za-z]+)*$`)
+var isWord = lazyregexp.New(`^[A-Za-z]+([-_][A-Za-z]+)*$`)
 
 // named returns an unknown field's name for a message, where it looks like one.
 func named(field string) string {

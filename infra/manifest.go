@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"drift-detector/backup"
+	"drift-detector/internal/lazyregexp"
 )
 
 // IdentityWriter is a Provider that makes again what clusters log in with, as far as what
@@ -103,7 +103,7 @@ func (m *Manifest) When() string {
 	return "before its cluster is unpaused"
 }
 
-var versionForm = regexp.MustCompile(`^v[0-9]{1,3}((alpha|beta)[0-9]{1,3})?$`)
+var versionForm = lazyregexp.New(`^v[0-9]{1,3}((alpha|beta)[0-9]{1,3})?$`)
 
 // VersionLike returns the apiVersion of a group that an object of the backup has, which the API server
 // that wrote it served; otherwise where that is of another group, or none.

@@ -9,8 +9,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"sync"
+
+	"drift-detector/internal/lazyregexp"
 )
 
 // Memo keeps the answers of servers while several backups are compared with one
@@ -109,7 +110,7 @@ func (m *Memo) Close(ctx context.Context) {
 var meaning = []string{"Authorization", "Cookie", "Soapaction", "X-Amz-Target", "X-Auth-Token", "Openstack-Api-Version", "Accept"}
 
 // signed is what differs in a signature of AWS each time: its day, its headers and itself.
-var signed = regexp.MustCompile(`/[0-9]{8}/|, ?SignedHeaders=.*`)
+var signed = lazyregexp.New(`/[0-9]{8}/|, ?SignedHeaders=.*`)
 
 // key names what a request asks. The body is read and put back.
 func key(req *http.Request) (k [sha256.Size]byte, err error) {

@@ -6,9 +6,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
+
+	"drift-detector/internal/lazyregexp"
 )
 
 // readFileTime is how long a file that is none, such as a FIFO or what a shell makes of <(…), may
@@ -43,7 +44,7 @@ func ReadFile(path string, most int64) ([]byte, error) {
 }
 
 // fileName is what people call files that hold a secret: a path, or a name with an ending that says what it is.
-var fileName = regexp.MustCompile(`^([\pL\pN ._~+-]*[/\\][\pL\pN ._~+/\\-]*|[\pL\pN._-]+\.(ya?ml|json|txt|key|bin|pem|crt|url|conf|ini|kubeconfig|password|secret))$`)
+var fileName = lazyregexp.New(`^([\pL\pN ._~+-]*[/\\][\pL\pN ._~+/\\-]*|[\pL\pN._-]+\.(ya?ml|json|txt|key|bin|pem|crt|url|conf|ini|kubeconfig|password|secret))$`)
 
 // NamesAFile returns whether what was given for a file with a secret can be repeated in a message: it is there, or
 // it reads as the name of one. All else may be the secret itself.

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"drift-detector/internal/lazyregexp"
 )
 
 // What a plan's restore takes for granted of the new management cluster: its lines look at it
@@ -39,7 +40,7 @@ var (
 )
 
 // LabelForm is what a value of a label looks like.
-var LabelForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$`)
+var LabelForm = lazyregexp.New(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$`)
 
 // Tellable returns by what a label selector of the restore can tell a cluster from all others: it
 // knows no namespaces, and a report of some clusters does not know what others are called.
@@ -151,7 +152,7 @@ const (
 	LaterMinor
 )
 
-var releaseForm = regexp.MustCompile(`^v([0-9]{1,6})\.([0-9]{1,6})\.([0-9]{1,6})$`)
+var releaseForm = lazyregexp.New(`^v([0-9]{1,6})\.([0-9]{1,6})\.([0-9]{1,6})$`)
 
 // Compare says what a release is to that of the backup.
 func (p *Installed) Compare(release string) Upgrade {

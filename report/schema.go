@@ -5,10 +5,10 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"drift-detector/internal/lazyregexp"
 	"drift-detector/report/code"
 )
 
@@ -109,7 +109,7 @@ func decode(schema []byte, into any) {
 	}
 }
 
-var reference = regexp.MustCompile(`"#/\$defs/(\w+)"`)
+var reference = lazyregexp.New(`"#/\$defs/(\w+)"`)
 
 func refersTo(schema []byte) []string {
 	var out []string

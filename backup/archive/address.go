@@ -2,13 +2,14 @@ package archive
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
+
+	"drift-detector/internal/lazyregexp"
 )
 
 // lead is what is before the host of an address, typed well or not: blanks, quotes, a
 // scheme, slashes.
-var lead = regexp.MustCompile(`^[\s"'<(]*(?:[A-Za-z][A-Za-z0-9+.-]+:/+|(?i:https?|s3|gs):|(?i:https?|s3|gs)?//)`)
+var lead = lazyregexp.New(`^[\s"'<(]*(?:[A-Za-z][A-Za-z0-9+.-]+:/+|(?i:https?|s3|gs):|(?i:https?|s3|gs)?//)`)
 
 // AddressSecrets returns what may be secret in an address, however it is mistyped: its
 // query and fragment, which may be a signature, and the password of its user. Of a query in which a store
@@ -84,7 +85,7 @@ func WithoutSecrets(name string) string {
 }
 
 // coded is an address in whose grouping key of a Pushgateway there is an @, at the mark, that is behind no user.
-var coded = regexp.MustCompile(`/metrics/job(?:@base64)?(?:/[^|]*)?\|base64/`)
+var coded = lazyregexp.New(`/metrics/job(?:@base64)?(?:/[^|]*)?\|base64/`)
 
 // part is a part of a text.
 type part struct{ from, to int }

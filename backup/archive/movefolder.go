@@ -8,11 +8,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"drift-detector/internal/lazyregexp"
 	"drift-detector/report/code"
 )
 
@@ -27,7 +27,7 @@ const (
 // moved is the name of a file that 'clusterctl move --to-directory' writes: KIND_NAMESPACE_NAME.yaml,
 // which holds JSON all the same (getFilename in cmd/clusterctl/client/cluster/objectgraph.go,
 // backupTargetObject in mover.go v1.13.4). No part of it can hold a line below.
-var moved = regexp.MustCompile(`^([A-Z][A-Za-z0-9]*)_([a-z0-9-]*)_([a-z0-9.-]+)\.yaml$`)
+var moved = lazyregexp.New(`^([A-Z][A-Za-z0-9]*)_([a-z0-9-]*)_([a-z0-9.-]+)\.yaml$`)
 
 // isCluster reports whether a file is one of a Cluster, of which each move has one at least.
 func isCluster(file string) bool {
@@ -300,8 +300,8 @@ func (m *moving) note(file string, o *movedObject) error {
 // or by itself. Of other groups, of identities and of pools of addresses it moves what their
 // definitions are labelled for, which the folder does not show.
 var (
-	owned   = regexp.MustCompile(`^((cluster|controlplane\.cluster|bootstrap\.cluster|infrastructure\.cluster)\.x-k8s\.io/.*|v1)$`)
-	unowned = regexp.MustCompile(`^(Cluster|ClusterClass)$|(Identity|IPPool)$`)
+	owned   = lazyregexp.New(`^((cluster|controlplane\.cluster|bootstrap\.cluster|infrastructure\.cluster)\.x-k8s\.io/.*|v1)$`)
+	unowned = lazyregexp.New(`^(Cluster|ClusterClass)$|(Identity|IPPool)$`)
 )
 
 // moves reports whether clusterctl moves an object that has no owner: what is labelled for that, and

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"drift-detector/internal/lazyregexp"
 )
 
 // companions are the files that Velero writes beside a tarball, by the ends of
@@ -26,7 +27,7 @@ var companions = []struct{ suffix, what string }{
 
 // rancher are paths in a backup of Rancher's backup-restore-operator: PLURAL.GROUP#VERSION/… and
 // filters/filters.json (pkg/resourcesets/collector.go e90504c).
-var rancher = regexp.MustCompile(`^([a-z0-9.-]+#v[0-9][a-z0-9]*/.|filters/filters\.json$)`)
+var rancher = lazyregexp.New(`^([a-z0-9.-]+#v[0-9][a-z0-9]*/.|filters/filters\.json$)`)
 
 // What is known of one: no uid and no time of an object is in it. Its restore writes status, lets
 // the controllers of Cluster API run meanwhile, and prunes by default

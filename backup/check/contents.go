@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
 	"drift-detector/backup"
+	"drift-detector/internal/lazyregexp"
 )
 
 // Contents are the objects that Velero noted as those of a backup, in NAME-resource-list.json.gz
@@ -125,7 +125,7 @@ func Manages(isDefinition bool, name string) bool {
 
 // controllerForm are names of controllers of Cluster API and its providers, as clusterctl and
 // the operator install them: capi-controller-manager, capv-controller-manager.
-var controllerForm = regexp.MustCompile(`^cap[a-z0-9]{1,4}(-[a-z-]+)?-controller-manager$`)
+var controllerForm = lazyregexp.New(`^cap[a-z0-9]{1,4}(-[a-z-]+)?-controller-manager$`)
 
 func afterDot(name string) string {
 	_, group, _ := strings.Cut(name, ".")

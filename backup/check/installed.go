@@ -2,11 +2,11 @@ package check
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
 	"drift-detector/backup"
+	"drift-detector/internal/lazyregexp"
 	"drift-detector/internal/sorting"
 )
 
@@ -50,9 +50,9 @@ var providerTypes = []struct{ inventory, word string }{
 
 // The forms of a name and of a version. Both become words of a command.
 var (
-	providerForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
-	versionForm  = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+([.+-][0-9A-Za-z.+-]{1,40})?$`)
-	imageTag     = regexp.MustCompile(`:(v[0-9][^:/@]*)(?:@.*)?$`)
+	providerForm = lazyregexp.New(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	versionForm  = lazyregexp.New(`^v[0-9]+\.[0-9]+\.[0-9]+([.+-][0-9A-Za-z.+-]{1,40})?$`)
+	imageTag     = lazyregexp.New(`:(v[0-9][^:/@]*)(?:@.*)?$`)
 )
 
 // InstalledKinds returns the kinds that Installed reads.

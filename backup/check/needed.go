@@ -3,11 +3,11 @@ package check
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/backup/archive"
+	"drift-detector/internal/lazyregexp"
 )
 
 // sought is a Secret or ConfigMap about which an error is, and what the objects of the backup say
@@ -54,7 +54,7 @@ func (v *VeleroBackup) soughtAs(i *item) *sought {
 
 // beyondNeed are API groups of which no object says that a controller of a cluster needs something:
 // those of Kubernetes, and of what makes or uses Secrets for applications.
-var beyondNeed = regexp.MustCompile(`^(apps|batch|autoscaling|policy|extensions|velero\.io|argoproj\.io|bitnami\.com)$|(^|\.)(k8s\.io|cert-manager\.io|external-secrets\.io|coreos\.com|istio\.io|traefik\.io|fluxcd\.io)$`)
+var beyondNeed = lazyregexp.New(`^(apps|batch|autoscaling|policy|extensions|velero\.io|argoproj\.io|bitnami\.com)$|(^|\.)(k8s\.io|cert-manager\.io|external-secrets\.io|coreos\.com|istio\.io|traefik\.io|fluxcd\.io)$`)
 
 func (v *VeleroBackup) wantsReferrer(h *archive.Header) (bool, error) {
 	group := afterDot(h.Resource)
@@ -177,14 +177,14 @@ func (i *item) data() string {
 
 // madeAgain are what Helm and Kubernetes keep for themselves, and that no controller of a cluster
 // reads.
-var madeAgain = regexp.MustCompile(`^sh\.helm\.release\.v1\.|^kube-root-ca\.crt$`)
+var madeAgain = lazyregexp.New(`^sh\.helm\.release\.v1\.|^kube-root-ca\.crt$`)
 
 // controllersIn are the names that clusterctl gives the namespaces of providers.
-var controllersIn = regexp.MustCompile(`^cap[a-z0-9]{1,4}-([a-z-]+-)?system$`)
+var controllersIn = lazyregexp.New(`^cap[a-z0-9]{1,4}-([a-z-]+-)?system$`)
 
 // ofPurpose are the ends of the names of Secrets that Cluster API makes of the name of a cluster
 // (Cluster API util/secret/consts.go v1.14.0), and those of control planes that do alike.
-var ofPurpose = regexp.MustCompile(`^(.+)-(kubeconfig|user-kubeconfig|ca|cca|etcd|proxy|sa|apiserver-etcd-client|token|talosconfig)$`)
+var ofPurpose = lazyregexp.New(`^(.+)-(kubeconfig|user-kubeconfig|ca|cca|etcd|proxy|sa|apiserver-etcd-client|token|talosconfig)$`)
 
 // loss returns what it means that a Secret or ConfigMap is lost. in are the namespaces of clusters.
 func (e *examination) loss(n int, v *VeleroBackup, i *item, in map[string]bool) int {

@@ -1,9 +1,10 @@
 package check
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"drift-detector/internal/lazyregexp"
 )
 
 // Results are the errors of a backup, as Velero noted them beside the tarball: in
@@ -149,9 +150,9 @@ func (r *Results) readOperations(path string, text []byte) {
 }
 
 var (
-	resourceForm = regexp.MustCompile(`^ resource: /(\S+)`)
-	nameForm     = regexp.MustCompile(`^(?: resource: /\S+)? name: /(\S+)`)
-	actionForm   = regexp.MustCompile(`\(groupResource=([^,\s()]+), namespace=([^,\s()]*), name=([^,\s()]+)\)`)
+	resourceForm = lazyregexp.New(`^ resource: /(\S+)`)
+	nameForm     = lazyregexp.New(`^(?: resource: /\S+)? name: /(\S+)`)
+	actionForm   = lazyregexp.New(`\(groupResource=([^,\s()]+), namespace=([^,\s()]*), name=([^,\s()]+)\)`)
 )
 
 // faultOf takes an error apart: " resource: /R name: /N message: /M error: /E", where what

@@ -6,9 +6,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"drift-detector/internal/lazyregexp"
 )
 
 // controller is an object that looks after releases: a HelmRelease of Flux, a
@@ -122,7 +123,7 @@ func (c *Collector) readRules(v any, source, release string) {
 }
 
 // ofCluster is what Sveltos puts the name, and the namespace, of the cluster for.
-var ofCluster = regexp.MustCompile(`\{\{-?\s*\.Cluster\.metadata\.name(space)?\s*-?\}\}`)
+var ofCluster = lazyregexp.New(`\{\{-?\s*\.Cluster\.metadata\.name(space)?\s*-?\}\}`)
 
 // readClusterSummary reads what Sveltos deploys. Only the charts of the cluster
 // mgmt/mgmt, as Sveltos calls the one that it runs in, are in this backup.

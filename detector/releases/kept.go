@@ -1,10 +1,11 @@
 package releases
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
+
+	"drift-detector/internal/lazyregexp"
 )
 
 // Admission is why a value does not count that an admission webhook wrote in Helm's own
@@ -33,7 +34,7 @@ func (w *wanted) isAdmitted(ch *Change) bool {
 // known, or its feature gate is off by default, and the registry's strategy takes it out.
 type row struct {
 	kind  string // empty for all that have Pods
-	field *regexp.Regexp
+	field *lazyregexp.Regexp
 	minor int
 }
 
@@ -41,7 +42,7 @@ type row struct {
 const pods = `^/spec/(jobTemplate/spec/)?(template/spec/)?`
 
 func field(kind, pattern string, minor int) row {
-	return row{kind, regexp.MustCompile(pattern + `(/|$)`), minor}
+	return row{kind, lazyregexp.New(pattern + `(/|$)`), minor}
 }
 
 // since are those fields, each with the first version that has its gate on (Kubernetes
@@ -73,7 +74,7 @@ var since = []row{
 	field("", pods+`affinity/pod(Anti)?Affinity/\w+/\d+/(podAffinityTerm/)?(match|mismatch)LabelKeys`, 31), // MatchLabelKeysInPodAffinity: 1.29 off, 1.31 on
 }
 
-var minorForm = regexp.MustCompile(`^v?1\.(\d{1,3})\b`)
+var minorForm = lazyregexp.New(`^v?1\.(\d{1,3})\b`)
 
 // minorOf returns the minor version of a Kubernetes version, or 0.
 func minorOf(version string) int {

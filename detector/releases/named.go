@@ -2,9 +2,10 @@ package releases
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"drift-detector/internal/lazyregexp"
 )
 
 // names are how fields, variables, keys and flags end whose value is a secret wherever it
@@ -14,14 +15,14 @@ import (
 const names = `(?:passw(?:or)?d|passphrase|[_-]pass|secret|token|(?:api|access|secret|private|account|shared|storage|signing|encryption)[_.-]?key|credentials?|connection[_.-]?string|azure[.-]json|cloud-config|clouds\.yaml|cloud\.conf)`
 
 var (
-	secretName = regexp.MustCompile(`(?i)` + names + `$`)
+	secretName = lazyregexp.New(`(?i)` + names + `$`)
 	// assigned is a secret in text: password: x, --client-secret=x, "token": "x".
-	assigned = regexp.MustCompile(`(?i)(` + names + `["']?(?:[ \t]*[:=][ \t]*|\s*,?\s*["']?value["']?[ \t]*:[ \t]*))("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s,;"'}&]+)`)
+	assigned = lazyregexp.New(`(?i)(` + names + `["']?(?:[ \t]*[:=][ \t]*|\s*,?\s*["']?value["']?[ \t]*:[ \t]*))("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s,;"'}&]+)`)
 	// block is a secret of several lines, which end where YAML says so.
-	block = regexp.MustCompile(`(?i)` + names + `["']?[ \t]*:[ \t]*[|>]|-----BEGIN [A-Z ]*PRIVATE KEY-----`)
+	block = lazyregexp.New(`(?i)` + names + `["']?[ \t]*:[ \t]*[|>]|-----BEGIN [A-Z ]*PRIVATE KEY-----`)
 	// inAddress is the password in an address.
-	inAddress = regexp.MustCompile(`(://[^/\s:@]*:)[^@\s/]+@`)
-	ofItem    = regexp.MustCompile(`\[([^\]]*)\]\.value$`)
+	inAddress = lazyregexp.New(`(://[^/\s:@]*:)[^@\s/]+@`)
+	ofItem    = lazyregexp.New(`\[([^\]]*)\]\.value$`)
 )
 
 // maskNamed takes out of what was found what has the name of a secret, in any kind.

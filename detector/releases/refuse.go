@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"drift-detector/internal/lazyregexp"
 )
 
 // immutable are the fields that the API server changes for nobody, by kind. The
@@ -161,7 +162,7 @@ func finer(patch []Change) []Change {
 
 // ofPods are the fields of a Pod that may change (ValidatePodUpdate of
 // pkg/apis/core/validation v1.35); of the tolerations none may go.
-var ofPods = regexp.MustCompile(`^/(metadata/.*|spec/(activeDeadlineSeconds|(containers|initContainers)/[0-9]+/image))$`)
+var ofPods = lazyregexp.New(`^/(metadata/.*|spec/(activeDeadlineSeconds|(containers|initContainers)/[0-9]+/image))$`)
 
 // refusedPod says which field of a Pod can't change.
 func refusedPod(live, merged Object, patch []Change) string {

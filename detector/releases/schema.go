@@ -5,13 +5,14 @@ import (
 	"compress/gzip"
 	_ "embed" // the schema of the built-in kinds
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"drift-detector/internal/lazyregexp"
 )
 
 //go:generate go run ../../.ci/kindschema
@@ -46,7 +47,7 @@ var builtinTypes = struct {
 	kinds  map[string]typed.ParseableType
 }{parsed: map[string]schema.TypeDef{}, kinds: map[string]typed.ParseableType{}}
 
-var namedType = regexp.MustCompile(`namedType: (\S+)`)
+var namedType = lazyregexp.New(`namedType: (\S+)`)
 
 // builtinType returns a type of the schema of the built-in kinds with all that it consists of.
 func builtinType(name string) typed.ParseableType {

@@ -2,13 +2,13 @@ package aws
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/internal/lazyregexp"
 	"drift-detector/report/code"
 )
 
@@ -51,7 +51,7 @@ type found struct {
 // maxRoles bounds how many roles lead to one another.
 const maxRoles = 5
 
-var roleForm = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}):role/[\w+=,.@/-]+$`)
+var roleForm = lazyregexp.New(`^arn:aws[a-z-]*:iam::(\d{12}):role/[\w+=,.@/-]+$`)
 
 // sourceOf returns the identity that a role is assumed with, by default the
 // controller's (CAPA pkg/cloud/scope/session.go v2.11.1).
@@ -199,7 +199,7 @@ func trimmed(s backup.Sensitive) backup.Sensitive {
 	return backup.NewSensitive(strings.TrimSpace(s.Reveal()))
 }
 
-var accessKeyForm = regexp.MustCompile(`^\w{16,128}$`)
+var accessKeyForm = lazyregexp.New(`^\w{16,128}$`)
 
 // wellFormed reports whether the keys can be keys: anything else must not
 // get into the headers of a request.

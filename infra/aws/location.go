@@ -2,11 +2,11 @@ package aws
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra/capi"
+	"drift-detector/internal/lazyregexp"
 )
 
 // clusterLocation is where a cluster is, as far as the backup says it.
@@ -110,12 +110,12 @@ func eksName(namespace, name string) string {
 
 // regionForm is what may become part of a host name. Regions of the partitions
 // are us-east-1, us-gov-west-1, cn-north-1, us-isob-east-1, eusc-de-east-1.
-var regionForm = regexp.MustCompile(`^[a-z]{2,4}(-[a-z]+)+-\d$`)
+var regionForm = lazyregexp.New(`^[a-z]{2,4}(-[a-z]+)+-\d$`)
 
 // zoneForm parts a zone into its region and the rest: us-west-2a is a zone of the
 // region itself, us-west-2-lax-1a a local zone, us-east-1-wl1-bos-wlz-1 one of
 // Wavelength (EC2 user guide, "Regions and Zones").
-var zoneForm = regexp.MustCompile(`^([a-z]{2,4}(?:-[a-z]+)+-\d)(?:[a-z]|-[a-z][a-z0-9-]*)$`)
+var zoneForm = lazyregexp.New(`^([a-z]{2,4}(?:-[a-z]+)+-\d)(?:[a-z]|-[a-z][a-z0-9-]*)$`)
 
 // regionOfZones returns the region that all zones lie in, for clusters whose own
 // object does not name one; empty when they do not agree.

@@ -1,12 +1,12 @@
 package aws
 
 import (
-	"regexp"
 	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/internal/lazyregexp"
 )
 
 // ownVPC returns the probes that prove a cluster's account: its VPC, made by CAPA
@@ -25,7 +25,7 @@ func (s *clusterLocation) ownVPC(id backup.ClusterID) []infra.Key {
 
 // accountForm finds the account in the ARN of a load balancer or an autoscaling group:
 // arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:…
-var accountForm = regexp.MustCompile(`^arn:aws[a-z-]*:[a-z]+:[a-z0-9-]*:(\d{12}):`)
+var accountForm = lazyregexp.New(`^arn:aws[a-z-]*:[a-z]+:[a-z0-9-]*:(\d{12}):`)
 
 // accountIn returns the probe of the account that an ARN names, if it names one.
 func accountIn(arn string) []infra.Key {

@@ -2,12 +2,12 @@ package aws
 
 import (
 	_ "embed"
-	"regexp"
 	"strings"
 
 	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/aws/awscli"
+	"drift-detector/internal/lazyregexp"
 )
 
 // Name is the provider's name in reports.
@@ -86,7 +86,7 @@ func providerIDKeys(providerID string) []infra.Key {
 }
 
 // instanceIDForm is a prefix and 8 or, since 2016, 17 hexadecimal digits.
-var instanceIDForm = regexp.MustCompile(`^i-[0-9a-f]{8,17}$`)
+var instanceIDForm = lazyregexp.New(`^i-[0-9a-f]{8,17}$`)
 
 // instanceIDOf returns the instance id in lower case, or empty when s is none.
 func instanceIDOf(s string) string {

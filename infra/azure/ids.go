@@ -3,13 +3,13 @@ package azure
 import (
 	"encoding/hex"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"drift-detector/infra"
+	"drift-detector/internal/lazyregexp"
 )
 
 const providerIDPrefix = "azure://"
@@ -27,9 +27,9 @@ type ID struct {
 }
 
 var (
-	uuidForm    = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-	groupForm   = regexp.MustCompile(`^[\p{L}\p{N}._()-]+$`)
-	segmentForm = regexp.MustCompile(`^[a-z0-9._()-]+$`)
+	uuidForm    = lazyregexp.New(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	groupForm   = lazyregexp.New(`^[\p{L}\p{N}._()-]+$`)
+	segmentForm = lazyregexp.New(`^[a-z0-9._()-]+$`)
 )
 
 // isGroup reports whether a resource group may have the name. That it has 260 characters at most is

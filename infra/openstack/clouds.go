@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"drift-detector/internal/lazyregexp"
 )
 
 // maxClouds bounds a clouds.yaml in a backup.
@@ -148,7 +149,7 @@ var knownAuth = func() map[string]bool {
 
 // settingForm is what a setting's name may look like. A text with anything else may be a
 // password that lost its setting.
-var settingForm = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+){0,5}$`)
+var settingForm = lazyregexp.New(`^[a-z][a-z0-9]*(_[a-z0-9]+){0,5}$`)
 
 // refused says why an entry is not followed.
 func (c *cloudEntry) refused(auth []string) string {

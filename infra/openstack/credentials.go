@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
+	"drift-detector/internal/lazyregexp"
 	"drift-detector/report/code"
 )
 
@@ -150,7 +150,7 @@ func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.
 }
 
 // pathForm is the path of an identity endpoint: "/identity/v3".
-var pathForm = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)*/?$`)
+var pathForm = lazyregexp.New(`^(/[A-Za-z0-9._~-]+)*/?$`)
 
 // IsPath reports whether the path of an address is one that is followed.
 func IsPath(path string) bool { return pathForm.MatchString(path) && !strings.Contains(path, "..") }

@@ -1,12 +1,12 @@
 package openstack
 
 import (
-	"regexp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"drift-detector/backup"
+	"drift-detector/internal/lazyregexp"
 )
 
 // deployment is a Deployment, of which the images of its containers are read: one of them
@@ -25,7 +25,7 @@ var inventories = backup.NewKind("providers.clusterctl.cluster.x-k8s.io",
 )
 
 // capoImage is the image of CAPO's controller, wherever it is mirrored, with its tag.
-var capoImage = regexp.MustCompile(`(?:^|/)capi-openstack-controller(?:-[a-z0-9]+)?:(v[0-9][0-9A-Za-z.+-]*)(?:@.*)?$`)
+var capoImage = lazyregexp.New(`(?:^|/)capi-openstack-controller(?:-[a-z0-9]+)?:(v[0-9][0-9A-Za-z.+-]*)(?:@.*)?$`)
 
 // installedReleases returns the releases of CAPO that ran when the backups were taken, by
 // backup, where that is known and is one.

@@ -3,12 +3,12 @@ package openstack
 import (
 	"cmp"
 	_ "embed"
-	"regexp"
 	"strings"
 
 	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/openstack/openstackcli"
+	"drift-detector/internal/lazyregexp"
 )
 
 // Name is the provider's name in reports.
@@ -164,7 +164,7 @@ func providerIDKeys(providerID string) []infra.Key {
 	return nil
 }
 
-var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+var uuidForm = lazyregexp.New(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // UUIDOf returns the UUID in lower case, or empty when s is none.
 func UUIDOf(s string) string {

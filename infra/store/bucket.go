@@ -11,7 +11,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,6 +22,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/lazyregexp"
 )
 
 // bucket is a bucket of S3. Two calls are all that is needed of its API, ListObjectsV2
@@ -45,8 +45,8 @@ type bucket struct {
 }
 
 var (
-	bucketForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]+$`)
-	regionForm = regexp.MustCompile(`^[a-z0-9-]{2,32}$`)
+	bucketForm = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]+$`)
+	regionForm = lazyregexp.New(`^[a-z0-9-]{2,32}$`)
 )
 
 const (

@@ -10,13 +10,13 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
-	"regexp"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/credentials/processcreds"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/lazyregexp"
 )
 
 // refusal is an answer that is none of success.
@@ -28,7 +28,7 @@ type refusal struct {
 	deleted bool          // the newest version of the object is a mark that it was deleted
 }
 
-var codeForm = regexp.MustCompile(`^[A-Za-z0-9.]{1,64}$`)
+var codeForm = lazyregexp.New(`^[A-Za-z0-9.]{1,64}$`)
 
 // readRefusal takes of an answer what is safe to repeat. The text of S3 is not: that of
 // SignatureDoesNotMatch has the request in it.

@@ -2,9 +2,10 @@ package store
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"time"
+
+	"drift-detector/internal/lazyregexp"
 )
 
 // Recent lists the backups below the place as Backups does, and describes no more than are
@@ -55,7 +56,7 @@ func (p *Place) describeEach(ctx context.Context, all []*Stored, enough func([]*
 
 // timestamped are the names of scheduled backups (Velero pkg/apis/velero/v1/schedule_types.go:
 // TimestampedName v1.18.3).
-var timestamped = regexp.MustCompile(`^(.+)-([0-9]{14})$`)
+var timestamped = lazyregexp.New(`^(.+)-([0-9]{14})$`)
 
 // ScheduleIn returns the schedule in the name of a backup; "" where the name has none.
 func ScheduleIn(name string) string {

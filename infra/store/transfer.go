@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"drift-detector/infra"
+	"drift-detector/internal/lazyregexp"
 )
 
 // pin is which content of an object is read. Every pass over it reads the same.
@@ -95,7 +95,7 @@ func etagOf(said string) string {
 // isStrong reports whether an ETag names one content, byte for byte.
 func isStrong(etag string) bool { return etag != "" && !strings.HasPrefix(etag, "W/") }
 
-var rangeForm = regexp.MustCompile(`^bytes (\d+)-(\d+)/(\d+)$`)
+var rangeForm = lazyregexp.New(`^bytes (\d+)-(\d+)/(\d+)$`)
 
 // accept compares an answer with what is pinned, and pins what is not.
 func (t *transfer) accept(res *http.Response) error {

@@ -3,10 +3,10 @@ package vsphere
 import (
 	"errors"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"drift-detector/infra"
+	"drift-detector/internal/lazyregexp"
 )
 
 // location is where a VM is to be, in the forms that expected machines and listings share.
@@ -84,7 +84,7 @@ func datacenterOf(raw string) string {
 }
 
 // FolderRef matches the managed object id of a folder of VMs.
-var FolderRef = regexp.MustCompile(`^group-v[0-9]+$`)
+var FolderRef = lazyregexp.New(`^group-v[0-9]+$`)
 
 // folderOf makes the one form of a VM folder that both expected machines and listings
 // compute: the inventory path behind the server. CAPV hands the text to

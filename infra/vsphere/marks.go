@@ -1,13 +1,13 @@
 package vsphere
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/internal/lazyregexp"
 )
 
 // This file is how a VM shows that it has a name of the backup, in its own name or in
@@ -57,7 +57,7 @@ func named(folder, name string) []infra.Key {
 
 // ordinal ends the name of a machine that a K0sControlPlane made: NAME-0, NAME-1 …
 // (k0smotron internal/controller/controlplane v1.5).
-var ordinal = regexp.MustCompile(`-[0-9]{1,3}$`)
+var ordinal = lazyregexp.New(`-[0-9]{1,3}$`)
 
 // nameKeys returns the keys of a VM's own name that do not depend on its folder.
 func nameKeys(name string) []infra.Key {

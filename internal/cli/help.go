@@ -2,11 +2,12 @@ package cli
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	urfave "github.com/urfave/cli/v2"
+
+	"drift-detector/internal/lazyregexp"
 )
 
 // Columns of the help.
@@ -126,7 +127,7 @@ func helpFlag(f urfave.Flag, whole bool) string {
 	return left + strings.Repeat(" ", helpColumn-len(left)) + strings.TrimLeft(Indented(usage, helpColumn, helpColumn), " ")
 }
 
-var inBackquotes = regexp.MustCompile("`([^`]+)`")
+var inBackquotes = lazyregexp.New("`([^`]+)`")
 
 // Indented breaks a text into lines of the help, the first with another margin.
 func Indented(text string, first, rest int) string {

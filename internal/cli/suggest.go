@@ -2,11 +2,12 @@ package cli
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	urfave "github.com/urfave/cli/v2"
 	"github.com/xrash/smetrics"
+
+	"drift-detector/internal/lazyregexp"
 )
 
 // alike is how similar two words must be, from 0 to 1, for one to be meant by the
@@ -43,10 +44,10 @@ func CommandNames(app *urfave.App) []string {
 
 // What package flag says of a wrong flag, with one dash whatever was typed.
 var (
-	flagUnknown = regexp.MustCompile(`^flag provided but not defined: -+(.*)$`)
-	flagBare    = regexp.MustCompile(`^flag needs an argument: -+(.*)$`)
-	flagNoBool  = regexp.MustCompile(`^invalid boolean value (".*") for -+([^:]*): .*$`)
-	flagSyntax  = regexp.MustCompile(`^bad flag syntax: (.*)$`)
+	flagUnknown = lazyregexp.New(`^flag provided but not defined: -+(.*)$`)
+	flagBare    = lazyregexp.New(`^flag needs an argument: -+(.*)$`)
+	flagNoBool  = lazyregexp.New(`^invalid boolean value (".*") for -+([^:]*): .*$`)
+	flagSyntax  = lazyregexp.New(`^bad flag syntax: (.*)$`)
 )
 
 // dashed returns a flag as it is typed.

@@ -1,10 +1,11 @@
 package terminal
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"drift-detector/internal/lazyregexp"
 )
 
 const hexDigits = "0123456789abcdef"
@@ -12,7 +13,7 @@ const hexDigits = "0123456789abcdef"
 // command is what a CI obeys in a log: GitHub at the beginning of a line, which folding
 // may make of any word (actions/runner ActionCommand.cs), the agents of Azure Pipelines
 // and TeamCity anywhere.
-var command = regexp.MustCompile(`(?i)::(?:add-m|add-path|debug|echo|end-?group|error|group|internal-|notice|remove-m|save-|set-|stop-|warning)|#+#[a-z]*\[`)
+var command = lazyregexp.New(`(?i)::(?:add-m|add-path|debug|echo|end-?group|error|group|internal-|notice|remove-m|save-|set-|stop-|warning)|#+#[a-z]*\[`)
 
 // Escape makes a foreign string safe for a terminal, a log or an error: control
 // characters (C0, C1), line and paragraph separators, bidirectional and other

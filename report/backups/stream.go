@@ -2,10 +2,10 @@ package backups
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 
 	"drift-detector/internal/english"
+	"drift-detector/internal/lazyregexp"
 )
 
 // Stream says which backups of a place follow each other: those of one Velero, for one of its
@@ -147,7 +147,7 @@ func (d *Document) sign(r *Root) string {
 	return ""
 }
 
-var minorForm = regexp.MustCompile(`^v?1\.(\d{1,3})\b`)
+var minorForm = lazyregexp.New(`^v?1\.(\d{1,3})\b`)
 
 // minorOf returns the minor version of a Kubernetes version; 0 where it is not known.
 func minorOf(version string) int {

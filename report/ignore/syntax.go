@@ -2,11 +2,11 @@ package ignore
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"drift-detector/internal/lazyregexp"
 	"drift-detector/internal/terminal"
 )
 
@@ -44,12 +44,12 @@ func position(text []byte, at int) (line, column int) {
 }
 
 var (
-	bareMatch    = regexp.MustCompile(`(?m)^[ \t]*(?:-[ \t]+)?(!match)`)
-	bareAlias    = regexp.MustCompile(`^yaml: unknown anchor '(.*)' referenced$`)
-	parserReport = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
+	bareMatch    = lazyregexp.New(`(?m)^[ \t]*(?:-[ \t]+)?(!match)`)
+	bareAlias    = lazyregexp.New(`^yaml: unknown anchor '(.*)' referenced$`)
+	parserReport = lazyregexp.New(`^yaml: (?:line (\d+): )?(.*)$`)
 	// Errors of the parser, unlike those of the scanner below it, count lines
 	// from 0 (go.yaml.in/yaml/v3 v3.0.5 decode.go, parser.fail).
-	countsFromZero = regexp.MustCompile(`^did not find expected (<|node content|'-'|key|',' or)`)
+	countsFromZero = lazyregexp.New(`^did not find expected (<|node content|'-'|key|',' or)`)
 )
 
 // syntax turns an error of the YAML parser into one that says where and what to do.

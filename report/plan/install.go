@@ -1,19 +1,19 @@
 package plan
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"drift-detector/infra/shell"
 	"drift-detector/internal/english"
+	"drift-detector/internal/lazyregexp"
 	"drift-detector/internal/sorting"
 )
 
 // Names and versions of a report become words of a command: only what has these forms is taken.
 var (
-	providerForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
-	versionForm  = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+([.+-][0-9A-Za-z.+-]{1,40})?$`)
+	providerForm = lazyregexp.New(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	versionForm  = lazyregexp.New(`^v[0-9]+\.[0-9]+\.[0-9]+([.+-][0-9A-Za-z.+-]{1,40})?$`)
 )
 
 // initFlags are the flags of 'clusterctl init' that take providers, in the order of its help.

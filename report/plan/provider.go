@@ -1,9 +1,8 @@
 package plan
 
 import (
-	"regexp"
-
 	"drift-detector/infra/shell"
+	"drift-detector/internal/lazyregexp"
 	"drift-detector/report"
 )
 
@@ -18,7 +17,7 @@ type provider struct {
 }
 
 // resourceForm is that of a resource, as kubectl takes it: no option begins so.
-var resourceForm = regexp.MustCompile(`^[a-z][a-z0-9-]*(\.[a-z0-9-]+)*$`)
+var resourceForm = lazyregexp.New(`^[a-z][a-z0-9-]*(\.[a-z0-9-]+)*$`)
 
 // readProviders takes in what the report says of each provider. Kinds whose resource
 // has not the form of one are left out: the report may have been edited.

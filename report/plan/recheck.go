@@ -1,10 +1,10 @@
 package plan
 
 import (
-	"regexp"
 	"slices"
 
 	"drift-detector/infra/shell"
+	"drift-detector/internal/lazyregexp"
 	"drift-detector/report"
 )
 
@@ -103,7 +103,7 @@ func (pl *planner) showsBackup() shell.Command {
 	return inVelero("get", shell.Pieces{"backups.velero.io/", shell.Variable(backupName)}, "--output=custom-columns=UID:.metadata.uid,STARTED:.status.startTimestamp,ENDED:.status.completionTimestamp,ITEMS:.status.progress.itemsBackedUp")
 }
 
-var backupForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
+var backupForm = lazyregexp.New(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 
 // backupOf returns the name of the Backup where the report is of one, and Velero says it.
 func backupOf(r *report.Report) string {

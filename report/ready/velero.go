@@ -3,12 +3,12 @@ package ready
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"drift-detector/internal/english"
+	"drift-detector/internal/lazyregexp"
 	"drift-detector/report"
 )
 
@@ -107,7 +107,7 @@ func (l *looking) velero(s *seen) {
 	l.modifiers(s, v.Metadata.Namespace)
 }
 
-var minor = regexp.MustCompile(`:v1\.([0-9]{1,3})\.[0-9]+(?:[-.+@].*)?$`)
+var minor = lazyregexp.New(`:v1\.([0-9]{1,3})\.[0-9]+(?:[-.+@].*)?$`)
 
 // ended are the phases of a Restore that Velero does nothing more for (pkg/apis/velero/v1/
 // restore_types.go v1.18.3).

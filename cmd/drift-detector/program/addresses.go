@@ -1,7 +1,6 @@
 package program
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/infra/live"
 	"drift-detector/internal/cli"
+	"drift-detector/internal/lazyregexp"
 )
 
 // addressVariables hold addresses that libraries read, and may repeat.
@@ -23,7 +23,7 @@ var addressVariables = []string{
 // ofSecretFiles are the flags that take a file with a secret.
 var ofSecretFiles = []string{"credentials", "push-user", "notify", "s3-sse-c-key", "kubeconfig"}
 
-var flagForm = regexp.MustCompile(`^--[a-z][a-z0-9-]*$`)
+var flagForm = lazyregexp.New(`^--[a-z][a-z0-9-]*$`)
 
 // hideGiven keeps out of messages what was given for a file with a secret, where it may be the secret itself:
 // not a flag that was taken for it, and nothing so short that messages have it anyway.

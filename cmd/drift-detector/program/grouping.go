@@ -5,18 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"drift-detector/internal/lazyregexp"
 	"drift-detector/report/prometheus"
 )
 
 // groupIn finds the grouping key in the path of a Pushgateway, which may be below a prefix, and labelName
 // is the name of a label.
 var (
-	groupIn   = regexp.MustCompile(`^(|.*/)metrics/(job(?:@base64)?(?:/.*)?)$`)
-	labelName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	groupIn   = lazyregexp.New(`^(|.*/)metrics/(job(?:@base64)?(?:/.*)?)$`)
+	labelName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 // groupAt returns the address of the group of metrics that --push names, which is the usual one where it

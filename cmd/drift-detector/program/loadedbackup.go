@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"drift-detector/infra/store"
 	"drift-detector/internal/cli"
 	"drift-detector/internal/english"
+	"drift-detector/internal/lazyregexp"
 	"drift-detector/internal/terminal"
 )
 
@@ -141,7 +141,7 @@ func (o *backupOptions) access(s *cli.Streams) (infra.Access, error) {
 }
 
 // harmless is what cannot hold a password: names, ports and paths, without a user.
-var harmless = regexp.MustCompile(`^(https?://)?[A-Za-z0-9._/-]*(:[0-9]{0,5})?(=(https?://)?[A-Za-z0-9._/-]*(:[0-9]{0,5})?)?$`)
+var harmless = lazyregexp.New(`^(https?://)?[A-Za-z0-9._/-]*(:[0-9]{0,5})?(=(https?://)?[A-Za-z0-9._/-]*(:[0-9]{0,5})?)?$`)
 
 // quotable returns the value of a flag for a message about it; empty when it may hold a secret.
 func quotable(value string) string {

@@ -3,19 +3,19 @@ package awscli
 
 import (
 	"cmp"
-	"regexp"
 
 	"drift-detector/infra/shell"
+	"drift-detector/internal/lazyregexp"
 )
 
 // Tool is the AWS CLI. It implements [shell.Tool].
 type Tool struct{}
 
 var (
-	instanceForm = regexp.MustCompile(`^i-[0-9a-f]+$`)
-	regionForm   = regexp.MustCompile(`^[a-z0-9-]*$`)
-	accountForm  = regexp.MustCompile(`^[0-9]{12}$`)
-	vpcForm      = regexp.MustCompile(`^vpc-[0-9a-f]+$`)
+	instanceForm = lazyregexp.New(`^i-[0-9a-f]+$`)
+	regionForm   = lazyregexp.New(`^[a-z0-9-]*$`)
+	accountForm  = lazyregexp.New(`^[0-9]{12}$`)
+	vpcForm      = lazyregexp.New(`^vpc-[0-9a-f]+$`)
 )
 
 // Variable holds the profile for an account and region.

@@ -2,10 +2,10 @@ package awscli
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"drift-detector/infra/shell"
+	"drift-detector/internal/lazyregexp"
 )
 
 // targetGroups are the types of load balancers that have target groups (CAPA
@@ -13,7 +13,7 @@ import (
 var targetGroups = map[string]bool{"nlb": true, "alb": true, "elb": true}
 
 // arnForm is the ARN of one of them.
-var arnForm = regexp.MustCompile(`^arn:aws[a-z-]*:elasticloadbalancing:[a-z0-9-]+:[0-9]{12}:loadbalancer/[A-Za-z0-9/-]+$`)
+var arnForm = lazyregexp.New(`^arn:aws[a-z-]*:elasticloadbalancing:[a-z0-9-]+:[0-9]{12}:loadbalancer/[A-Za-z0-9/-]+$`)
 
 // LeaveBalancer takes an instance out of each load balancer of the API server.
 func (Tool) LeaveBalancer(i shell.Instance, balancers []shell.LoadBalancer) []shell.Step {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -27,6 +26,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"drift-detector/infra"
+	"drift-detector/internal/lazyregexp"
 )
 
 // answerError says that something answered that is not the AWS service that was
@@ -97,8 +97,8 @@ func whole(req *http.Request, res *http.Response) (*http.Response, error) {
 // Every answer of the query services tells the id of its request; EC2's in another
 // place than the others' (AWS Query protocol, EC2 Query API).
 var (
-	ec2RequestID   = regexp.MustCompile(`<requestId>[^<]+</requestId>`)
-	queryRequestID = regexp.MustCompile(`<RequestId>[^<]+</RequestId>`)
+	ec2RequestID   = lazyregexp.New(`<requestId>[^<]+</requestId>`)
+	queryRequestID = lazyregexp.New(`<RequestId>[^<]+</RequestId>`)
 )
 
 // notXML says why a document is not one of a root, from its beginning to its end;

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"drift-detector/infra"
 	capa "drift-detector/infra/aws"
 	"drift-detector/infra/capi"
+	"drift-detector/internal/lazyregexp"
 	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
 )
@@ -221,7 +221,7 @@ func (l *listing) lookUp(ctx context.Context, ids []string) error {
 	return nil
 }
 
-var instanceIDs = regexp.MustCompile(`\bi-[0-9a-f]+\b`)
+var instanceIDs = lazyregexp.New(`\bi-[0-9a-f]+\b`)
 
 // denied returns the ids of which an error says that there is no such instance. Its text is
 // searched, once for all of a batch, and never shown.

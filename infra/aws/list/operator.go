@@ -3,14 +3,14 @@ package list
 import (
 	"errors"
 	"os/exec"
-	"regexp"
 
 	"github.com/aws/aws-sdk-go-v2/credentials/processcreds"
 
 	"drift-detector/backup/archive"
+	"drift-detector/internal/lazyregexp"
 )
 
-var address = regexp.MustCompile(`\S+://\S+`)
+var address = lazyregexp.New(`\S+://\S+`)
 
 // withoutAddresses returns the text of an error without what may be secret in addresses: the SDK
 // repeats an AWS_ENDPOINT_URL or endpoint_url of the operator's that it can't read.

@@ -2,18 +2,18 @@
 package azcli
 
 import (
-	"regexp"
 	"strings"
 
 	"drift-detector/infra/shell"
+	"drift-detector/internal/lazyregexp"
 )
 
 // Tool is the az command (Azure CLI 2). It implements [shell.Tool].
 type Tool struct{}
 
 var (
-	vmForm    = regexp.MustCompile(`^/subscriptions/([0-9a-f-]{36})/resourcegroups/([a-z0-9._()-]*[a-z0-9_()-])/providers/microsoft\.compute/(virtualmachines/([a-z0-9_][a-z0-9._-]*)|virtualmachinescalesets/([a-z0-9_][a-z0-9._-]*)/virtualmachines/([0-9]+))$`)
-	placeForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	vmForm    = lazyregexp.New(`^/subscriptions/([0-9a-f-]{36})/resourcegroups/([a-z0-9._()-]*[a-z0-9_()-])/providers/microsoft\.compute/(virtualmachines/([a-z0-9_][a-z0-9._-]*)|virtualmachinescalesets/([a-z0-9_][a-z0-9._-]*)/virtualmachines/([0-9]+))$`)
+	placeForm = lazyregexp.New(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 )
 
 // Variable holds the id of a subscription.

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -22,6 +21,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
 	"drift-detector/infra/openstack"
+	"drift-detector/internal/lazyregexp"
 	"drift-detector/internal/sorting"
 	"drift-detector/report/code"
 )
@@ -353,7 +353,7 @@ func versionOf(h http.Header) string {
 	return h.Get("X-OpenStack-Nova-API-Version")
 }
 
-var highest = regexp.MustCompile(`(?i)maximum is (2\.[0-9]{1,4})\b`)
+var highest = lazyregexp.New(`(?i)maximum is (2\.[0-9]{1,4})\b`)
 
 // olderVersion returns the microversion to ask for instead where Nova says that it does not know
 // the one that was asked for; it is empty for every other error.

@@ -3,18 +3,18 @@ package openstackcli
 
 import (
 	"cmp"
-	"regexp"
 
 	"drift-detector/infra/shell"
+	"drift-detector/internal/lazyregexp"
 )
 
 // Tool is the openstack command (python-openstackclient). It implements [shell.Tool].
 type Tool struct{}
 
 var (
-	serverForm  = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-	projectForm = regexp.MustCompile(`^[0-9a-f]{32}$|^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-	regionForm  = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]*)?$`)
+	serverForm  = lazyregexp.New(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	projectForm = lazyregexp.New(`^[0-9a-f]{32}$|^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	regionForm  = lazyregexp.New(`^([A-Za-z0-9][A-Za-z0-9._-]*)?$`)
 )
 
 // Variable holds an entry of clouds.yaml for a project and region.

@@ -2,20 +2,21 @@ package list
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
+
+	"drift-detector/internal/lazyregexp"
 )
 
 // This file is how the bootstrap data of a VM says which API it was to join.
 
 var (
-	endpointLine = regexp.MustCompile(`(?:apiServerEndpoint|controlPlaneEndpoint)\\?"?:[ \t]*\\?["']?([A-Za-z0-9._\[\]:-]+:[0-9]{1,5})`)
-	serverLine   = regexp.MustCompile(`(?m)^[ \t]*(?:- )?\\?"?server\\?"?:[ \t]*\\?["']?https://([A-Za-z0-9._\[\]:-]+)`)
+	endpointLine = lazyregexp.New(`(?:apiServerEndpoint|controlPlaneEndpoint)\\?"?:[ \t]*\\?["']?([A-Za-z0-9._\[\]:-]+:[0-9]{1,5})`)
+	serverLine   = lazyregexp.New(`(?m)^[ \t]*(?:- )?\\?"?server\\?"?:[ \t]*\\?["']?https://([A-Za-z0-9._\[\]:-]+)`)
 	// rancherFile is the configuration of RKE2 and k3s, and k0sToken that of k0s:
 	// other "server:" lines are those of whatever the operator puts on his machines.
-	rancherFile = regexp.MustCompile(`/etc/rancher/(?:rke2|k3s)/config\.yaml`)
-	k0sToken    = regexp.MustCompile(`k0s`)
-	blob        = regexp.MustCompile(`[A-Za-z0-9+/]{60,}={0,2}`)
+	rancherFile = lazyregexp.New(`/etc/rancher/(?:rke2|k3s)/config\.yaml`)
+	k0sToken    = lazyregexp.New(`k0s`)
+	blob        = lazyregexp.New(`[A-Za-z0-9+/]{60,}={0,2}`)
 )
 
 // maxBlobs bounds how many encoded files of one bootstrap data are looked into.
@@ -49,7 +50,7 @@ func endpointIn(data string) string {
 }
 
 // onlyOne returns what an expression finds when that is one text only.
-func onlyOne(texts []string, line *regexp.Regexp) (found string, any bool) {
+func onlyOne(texts []string, line *lazyregexp.Regexp) (found string, any bool) {
 	for _, text := range texts {
 		for _, m := range line.FindAllStringSubmatch(text, -1) {
 			e := strings.ToLower(m[1])

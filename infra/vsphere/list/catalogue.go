@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/infra"
+	"drift-detector/internal/lazyregexp"
 )
 
 // section is a kind of things that machines need, with the objects that are
@@ -93,7 +93,7 @@ func (c *catalogue) addVM(m vm) {
 	}
 }
 
-var typedRef = regexp.MustCompile(`^[A-Z][A-Za-z]+:([a-z]+-[0-9]+)$`)
+var typedRef = lazyregexp.New(`^[A-Z][A-Za-z]+:([a-z]+-[0-9]+)$`)
 
 // idOf takes the type off a managed object id and normalises UUIDs; any other
 // name it leaves alone.

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/infra"
+	"drift-detector/internal/lazyregexp"
 )
 
 // Keys of config.extraConfig that CAPV writes (pkg/services/govmomi/extra/config.go v1.16.1).
@@ -85,7 +85,7 @@ func addGuestinfo(i *infra.Instance, o types.ObjectContent) bool {
 	return false
 }
 
-var hostLine = regexp.MustCompile(`(?m)^[ \t]*"?local-hostname"?:[ \t]*["']?([A-Za-z0-9][A-Za-z0-9._-]*)`)
+var hostLine = lazyregexp.New(`(?m)^[ \t]*"?local-hostname"?:[ \t]*["']?([A-Za-z0-9][A-Za-z0-9._-]*)`)
 
 // fromExtraConfig takes out of extraConfig what a guest is made of, and nothing else.
 func fromExtraConfig(options []types.BaseOptionValue) (g vsphere.Guest) {

@@ -5,10 +5,10 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"drift-detector/infra/shell"
+	"drift-detector/internal/lazyregexp"
 	"drift-detector/internal/terminal"
 	"drift-detector/report"
 	"drift-detector/report/markdown"
@@ -203,7 +203,7 @@ func prose(s string) string {
 	return strings.Join(words, " ")
 }
 
-var calling = regexp.MustCompile(`(?i)[@#]|https?://|ftp://|www\.|mailto:|gh-[0-9]`)
+var calling = lazyregexp.New(`(?i)[@#]|https?://|ftp://|www\.|mailto:|gh-[0-9]`)
 
 func escaped(s string) string {
 	var b strings.Builder
