@@ -3,7 +3,6 @@ package backup
 import (
 	"errors"
 	"reflect"
-	"slices"
 	"time"
 
 	"drift-detector/backup/archive"
@@ -11,7 +10,7 @@ import (
 )
 
 // blockLen is how many records one allocation holds.
-const blockLen = 256
+const blockLen = 32
 
 // origin is where a record was read, for choosing among copies of one object.
 type origin struct {
@@ -163,21 +162,16 @@ func (b *builder[T]) finish(l *loading) {
 // has reports whether the settled table holds an object.
 func (b *builder[T]) has(m *Meta) bool { return b.copies.has(&b.table, m) }
 
-// add adds an empty record. The first block grows as needed, because most kinds have few
-// objects; later ones are made whole.
+// add adds an empty record.
 func (b *builder[T]) add() *Record[T] {
 	t := &b.table
 	if t.count%blockLen == 0 {
-		size := 0
-		if t.count > 0 {
-			size = blockLen
-		}
-		t.blocks = append(t.blocks, make([]Record[T], 0, size))
+		t.blocks = append(t.blocks, make([]Record[T], 0, blockLen))
 	}
 	b.memory.spend(b.size)
 	t.count++
 	last := &t.blocks[len(t.blocks)-1]
-	*last = slices.Grow(*last, 1)[:len(*last)+1] // which is empty: see drop
+	*last = (*last)[:len(*last)+1] // which is empty: see drop
 	return &(*last)[len(*last)-1]
 }
 
