@@ -2,6 +2,7 @@ package backup
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"sort"
 
@@ -11,7 +12,7 @@ import (
 // rows are the records of a table, whatever their type: what follows is in the program
 // once, not once a kind.
 type rows interface {
-	head(position uint32) *head
+	meta(position uint32) *Meta
 	copyData(to, from uint32)
 	ordered() *index
 }
@@ -21,17 +22,43 @@ type copies struct {
 	resource string
 	alone    string // of the kind
 	forms    []archive.Form
-	next     int // see has
+	origins  []origin // in the order of first
+	next     int      // see has
 }
 
-// form returns the number of a copy's form.
-func (c *copies) form(f archive.Form) uint32 {
-	i := slices.Index(c.forms, f)
+// origin is where records were read, for choosing among copies of one object: most come with many of
+// the same form and second.
+type origin struct {
+	written int64  // modification time of the entries, Unix seconds
+	first   uint32 // position of the first record
+	copy    uint32 // index into forms
+}
+
+var originSize = int(reflect.TypeFor[origin]().Size())
+
+// met notes where a record was read. It returns how many bytes it keeps of that.
+func (c *copies) met(position uint32, e *entry) int {
+	i := slices.Index(c.forms, e.Form)
 	if i < 0 {
 		i = len(c.forms)
-		c.forms = append(c.forms, f)
+		c.forms = append(c.forms, e.Form)
 	}
-	return uint32(i)
+	o := origin{e.Written.Unix(), position, uint32(i)}
+	if n := len(c.origins); n > 0 && c.origins[n-1].written == o.written && c.origins[n-1].copy == o.copy {
+		return 0
+	}
+	c.origins = append(c.origins, o)
+	return originSize
+}
+
+// written returns when the entry of a record was written.
+func (c *copies) written(position uint32) int64 { return c.originOf(position).written }
+
+// form returns the form of the path of a record.
+func (c *copies) form(position uint32) archive.Form { return c.forms[c.originOf(position).copy] }
+
+func (c *copies) originOf(position uint32) origin {
+	return c.origins[sort.Search(len(c.origins), func(i int) bool { return c.origins[i].first > position })-1]
 }
 
 // settle puts the records in order, keeps one copy of each object, and merges
@@ -53,13 +80,13 @@ func (c *copies) settle(t rows, l *loading) {
 // sorted reports whether the records came in order and without further copies, as
 // they do from a default backup.
 func sorted(t rows) bool {
-	var last *head
+	var last *Meta
 	for i := range t.ordered().count {
-		h := t.head(uint32(i))
-		if last != nil && compareNames(&last.Meta, &h.Meta) >= 0 {
+		m := t.meta(uint32(i))
+		if last != nil && compareNames(last, m) >= 0 {
 			return false
 		}
-		last = h
+		last = m
 	}
 	return true
 }
@@ -72,11 +99,10 @@ func (c *copies) sort(t rows) {
 		x.order[i] = uint32(i)
 	}
 	slices.SortFunc(x.order, func(i, j uint32) int {
-		a, b := t.head(i), t.head(j)
-		if by := compareNames(&a.Meta, &b.Meta); by != 0 {
+		if by := compareNames(t.meta(i), t.meta(j)); by != 0 {
 			return by
 		}
-		if by := c.forms[a.origin.copy].Compare(c.forms[b.origin.copy]); by != 0 {
+		if by := c.form(i).Compare(c.form(j)); by != 0 {
 			return by
 		}
 		return cmp.Compare(j, i) // what comes last replaces what came before, when it is extracted
@@ -96,22 +122,23 @@ const (
 // of one object, so their uids must agree; and a path occurs once in a tarball.
 func (c *copies) drop(t rows, l *loading) {
 	x := t.ordered()
-	var best *head
+	var best *Meta
+	var bestForm archive.Form
 	kept := x.order[:0]
 	for _, i := range x.order {
-		h := t.head(i)
-		path := func() string { return archive.Path(c.resource, c.forms[h.origin.copy], h.Namespace, h.Name) }
+		m, form := t.meta(i), c.form(i)
+		path := func() string { return archive.Path(c.resource, form, m.Namespace, m.Name) }
 		switch {
-		case best == nil || compareNames(&best.Meta, &h.Meta) != 0:
-			if best = h; c.forms[h.origin.copy].Version == "" {
+		case best == nil || compareNames(best, m) != 0:
+			if best, bestForm = m, form; form.Version == "" {
 				kept = append(kept, i)
 			} else {
-				l.problem(h.Backup, path(), noClassic)
+				l.problem(m.Backup, path(), noClassic)
 			}
-		case best.origin.copy == h.origin.copy:
-			l.problem(h.Backup, path(), pathTwice)
-		case best.UID != h.UID:
-			l.problem(h.Backup, path(), otherUID)
+		case bestForm == form:
+			l.problem(m.Backup, path(), pathTwice)
+		case best.UID != m.UID:
+			l.problem(m.Backup, path(), otherUID)
 		}
 	}
 	x.order = kept
@@ -123,7 +150,7 @@ func (c *copies) drop(t rows, l *loading) {
 // uids are different objects.
 func (c *copies) merge(t rows, l *loading) {
 	type identity struct{ uid, namespace, name string }
-	of := func(h *head) identity { return identity{h.UID, h.Namespace, h.Name} }
+	of := func(m *Meta) identity { return identity{m.UID, m.Namespace, m.Name} }
 	x := t.ordered()
 	places := x.count
 	if x.order != nil {
@@ -132,22 +159,22 @@ func (c *copies) merge(t rows, l *loading) {
 	newest := make(map[identity]uint32, places)
 	for i := range places {
 		at := x.position(i)
-		h := t.head(at)
-		have, met := newest[of(h)]
+		m := t.meta(at)
+		have, met := newest[of(m)]
 		if met {
-			l.met(&t.head(have).Meta, &h.Meta, c.alone)
+			l.met(t.meta(have), m, c.alone)
 		}
-		if !met || h.origin.written >= t.head(have).origin.written {
-			newest[of(h)] = at
+		if !met || c.written(at) >= c.written(have) {
+			newest[of(m)] = at
 		}
 	}
 	for i := range places {
 		at := x.position(i)
-		h := t.head(at)
-		from := newest[of(h)]
-		backup := h.Backup
-		*h = *t.head(from)
-		h.Backup = backup
+		m := t.meta(at)
+		from := newest[of(m)]
+		backup := m.Backup
+		*m = *t.meta(from)
+		m.Backup = backup
 		t.copyData(at, from)
 	}
 }
@@ -156,7 +183,7 @@ func (c *copies) merge(t rows, l *loading) {
 // the same order more often than not, so that the next one is looked at first.
 func (c *copies) has(t rows, m *Meta) bool {
 	x := t.ordered()
-	if c.next < x.count && compareNames(m, &t.head(x.position(c.next)).Meta) == 0 {
+	if c.next < x.count && compareNames(m, t.meta(x.position(c.next))) == 0 {
 		c.next++
 		return true
 	}
@@ -168,5 +195,5 @@ func (c *copies) has(t rows, m *Meta) bool {
 // find returns the place of an object in a settled table, or of what comes after it.
 func find(t rows, m *Meta) (int, bool) {
 	x := t.ordered()
-	return sort.Find(x.count, func(i int) int { return compareNames(m, &t.head(x.position(i)).Meta) })
+	return sort.Find(x.count, func(i int) int { return compareNames(m, t.meta(x.position(i))) })
 }

@@ -10,14 +10,8 @@ import (
 
 // Record is one object of a kind: its metadata and what the kind's fields read.
 type Record[T any] struct {
-	head
-	Data T
-}
-
-// head is what records of all kinds have.
-type head struct {
 	Meta
-	origin origin
+	Data T
 }
 
 // Table holds the records of one kind in blocks, in the order of backup,
@@ -79,7 +73,7 @@ func (t *Table[T]) Named(backup int, namespace, name string) *Record[T] {
 
 func (t *Table[T]) at(i uint32) *Record[T] { return &t.blocks[i/blockLen][i%blockLen] }
 
-func (t *Table[T]) head(i uint32) *head { return &t.at(i).head }
+func (t *Table[T]) meta(i uint32) *Meta { return &t.at(i).Meta }
 
 func (t *Table[T]) copyData(to, from uint32) { t.at(to).Data = t.at(from).Data }
 

@@ -12,12 +12,6 @@ import (
 // blockLen is how many records one allocation holds.
 const blockLen = 32
 
-// origin is where a record was read, for choosing among copies of one object.
-type origin struct {
-	written int64  // modification time of the entry, Unix seconds
-	copy    uint32 // index into the builder's list of copies
-}
-
 // entry is an item whose body is read.
 type entry struct {
 	*archive.Item
@@ -119,7 +113,7 @@ func (b *builder[T]) fill(r *Record[T], e *entry) error {
 			break
 		}
 	}
-	r.origin = origin{written: e.Written.Unix(), copy: b.copies.form(e.Form)}
+	b.memory.spend(b.copies.met(uint32(b.table.count-1), e))
 	return nil
 }
 
