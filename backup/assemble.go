@@ -281,7 +281,7 @@ func (a *assembly) readMachines() {
 		s.Machines = s.Machines[:len(s.Machines)+1]
 		m := &s.Machines[len(s.Machines)-1]
 		*m = Machine{
-			Meta: r.Meta, Cluster: ClusterID{r.Backup, r.Namespace, name}, ControlPlane: r.Data.ControlPlane,
+			Meta: r.Meta, Created: r.Data.Created, Cluster: ClusterID{r.Backup, r.Namespace, name}, ControlPlane: r.Data.ControlPlane,
 			Deployment:     ownerNamed(&r.Meta, "MachineDeployment", r.Data.Deployment),
 			Set:            ownerNamed(&r.Meta, "MachineSet", r.Data.Set),
 			Pool:           ownerNamed(&r.Meta, "MachinePool", r.Data.Pool),

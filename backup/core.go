@@ -2,8 +2,11 @@ package backup
 
 import (
 	"strings"
+	"time"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"drift-detector/backup/scan"
 )
 
 // API groups of Cluster API. Providers of infrastructure use the third, or a
@@ -148,6 +151,7 @@ var configKind = NewKind("kubeadmconfigs.bootstrap."+coreGroup,
 ).Ownerless()
 
 type machineFields struct {
+	Created                                  time.Time
 	Cluster                                  string
 	ControlPlane, SkipRemediation, Remediate bool
 	InPlace                                  bool
@@ -166,6 +170,7 @@ type machineFields struct {
 
 var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreGroup, join(
 	[]Field[machineFields]{
+		{paths: []string{"metadata.creationTimestamp"}, read: func(t *machineFields, f scan.Found, m *memory, _ *usage) error { return m.moment(f.Values[0], &t.Created) }},
 		Text(func(t *machineFields) *string { return &t.Cluster }, "spec.clusterName"),
 		Present(func(t *machineFields) *bool { return &t.ControlPlane }, "label:"+clusterv1.MachineControlPlaneLabel),
 		Text(func(t *machineFields) *string { return &t.ControlPlaneName }, "label:"+clusterv1.MachineControlPlaneNameLabel),

@@ -68,10 +68,9 @@ func readMeta(to *Meta, e *entry, c *scan.Capture, m *memory, use *metaUsage) er
 		return err
 	}
 	if f, ok := c.At(slotCreated); ok {
-		if err := m.moment(f.Values[0], &to.Created); err != nil {
+		if err := m.moment(f.Values[0], &e.created); err != nil {
 			return fieldError{metaPaths[slotCreated], err}
 		}
-		e.created = to.Created
 	}
 	_, to.Paused = c.At(slotPaused)
 	if f, ok := c.At(slotDeleting); ok {

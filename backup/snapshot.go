@@ -97,7 +97,6 @@ type Meta struct {
 	Backup          int
 	Namespace, Name string
 	UID             string
-	Created         time.Time
 	ClusterName     string // label cluster.x-k8s.io/cluster-name
 	Owners          []Owner
 	Paused          bool // annotation cluster.x-k8s.io/paused is present
@@ -243,6 +242,7 @@ func (g *Group) Topology() string {
 // Machine is a Machine of Cluster API, v1alpha3 to v1beta2.
 type Machine struct {
 	Meta
+	Created        time.Time
 	Cluster        ClusterID
 	ControlPlane   bool  // label cluster.x-k8s.io/control-plane is present, else by owner kind
 	Unlabelled     bool  // it is of the control plane by its owner alone, and lacks that label

@@ -109,7 +109,7 @@ func newStory(t *testing.T, checks ...fields) *story {
 func number(n int64) backup.Number { return backup.Number{N: n, Known: true} }
 
 func meta(name string) backup.Meta {
-	return backup.Meta{Namespace: "ns", Name: name, UID: "uid-" + name, Created: backuptest.Written.Add(-time.Hour)}
+	return backup.Meta{Namespace: "ns", Name: name, UID: "uid-" + name}
 }
 
 // member is one machine of a story, to be bent.
@@ -191,7 +191,7 @@ func (s *story) machine(name string, owner backup.Owner) *backup.Machine {
 		s.snapshot.Machines = make([]backup.Machine, 0, 100) // so that members stay where they are
 	}
 	s.snapshot.Machines = append(s.snapshot.Machines, backup.Machine{
-		Meta: meta(name), Cluster: prod, Owner: owner, ProviderID: "vsphere://" + name, Labels: `{"group":"` + backup.Labels(owner.Kind) + `"}`,
+		Meta: meta(name), Created: backuptest.Written.Add(-time.Hour), Cluster: prod, Owner: owner, ProviderID: "vsphere://" + name, Labels: `{"group":"` + backup.Labels(owner.Kind) + `"}`,
 	})
 	return &s.snapshot.Machines[len(s.snapshot.Machines)-1]
 }
