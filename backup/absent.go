@@ -112,9 +112,9 @@ func (a *assembly) followClasses(gone map[objectKey]*absent) {
 			}
 		}
 		for _, text := range slices.Concat(c.Data.Templates[:]...) {
-			var f refFields
+			var f struct{ APIVersion, Kind, Namespace, Name string }
 			if json.Unmarshal([]byte(text), &f) == nil { // of a class without such a template there is no text
-				follow(f.ref(c.Namespace))
+				follow(Ref{groupOf(f.APIVersion), f.Kind, f.Namespace, f.Name}.in(c.Namespace))
 			}
 		}
 		configs := slices.Concat(c.Data.Extensions[:]...)

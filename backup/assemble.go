@@ -84,8 +84,8 @@ func (a *assembly) readClusters() {
 			Meta: r.Meta, Paused: r.Data.Paused && !a.snapshot.Moved(r.Backup),
 			Endpoint:       r.Data.Endpoint.hostPort(),
 			Labels:         r.Data.Labels,
-			ControlPlane:   r.Data.ControlPlane.ref(r.Namespace),
-			Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
+			ControlPlane:   r.Data.ControlPlane.in(r.Namespace),
+			Infrastructure: r.Data.Infrastructure.in(r.Namespace),
 		}
 		if ref := c.ControlPlane; !ref.IsZero() {
 			a.ownedBy[objectKey{c.Backup, ref.Kind, ref.Namespace, ref.Name}] = c.ID()
@@ -190,7 +190,7 @@ func (a *assembly) readControlPlanes() {
 			s.ControlPlanes = append(s.ControlPlanes, ControlPlane{
 				Meta: r.Meta, Kind: r.Data.Kind, Cluster: id,
 				Desired: replicas(r.Data.Desired, r.Data.Kind, ""), Replicas: r.Data.Replicas, NamingTemplate: r.Data.NamingTemplate,
-				ExternalEtcd: r.Data.ExternalEtcd, Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
+				ExternalEtcd: r.Data.ExternalEtcd, Infrastructure: r.Data.Infrastructure.in(r.Namespace),
 				Version: r.Data.Version, RolloutAfter: moment(r.Data.RolloutAfter), CertificateDays: r.Data.CertificateDays, Updated: r.Data.Updated,
 				Rolling:  r.Data.UpToDate.complaint(),
 				Unseen:   r.Data.unseen(),
@@ -237,11 +237,11 @@ func (a *assembly) readGroups() {
 		*g = Group{
 			Meta: r.Meta, Kind: r.kind, Cluster: ClusterID{r.Backup, r.Namespace, r.cluster},
 			Desired: replicas(r.Data.Desired, r.kind, r.Data.Least), Replicas: r.Data.Replicas, NamingTemplate: r.Data.NamingTemplate,
-			Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
+			Infrastructure: r.Data.Infrastructure.in(r.Namespace),
 			Labels:         r.Data.Labels, TemplateLabels: r.Data.TemplateLabels, Selector: r.Data.Selector,
 			ReplicasManagedBy: r.Data.managedBy(), Autoscaled: r.Data.Autoscaled, AppliedBy: r.Data.appliedBy(),
 			Version: r.Data.Version, FailureDomain: r.Data.FailureDomain, Members: r.Data.Members,
-			Bootstrap: r.Data.Bootstrap.ref(r.Namespace), BootstrapSecret: r.Data.BootstrapSecret,
+			Bootstrap: r.Data.Bootstrap.in(r.Namespace), BootstrapSecret: r.Data.BootstrapSecret,
 			Halted: r.Data.Halted, OnDelete: r.Data.Strategy == onDelete, RolloutAfter: moment(r.Data.RolloutAfter),
 			Recent: r.Data.Recent, NoCreate: r.Data.NoCreate == "true", SkippedChecks: r.Data.SkippedChecks, NoRemediation: r.Data.MaxInFlight == "0" || r.Data.MaxInFlight == `"0%"`,
 		}
@@ -285,7 +285,7 @@ func (a *assembly) readMachines() {
 			Deployment:     ownerNamed(&r.Meta, "MachineDeployment", r.Data.Deployment),
 			Set:            ownerNamed(&r.Meta, "MachineSet", r.Data.Set),
 			Pool:           ownerNamed(&r.Meta, "MachinePool", r.Data.Pool),
-			Infrastructure: r.Data.Infrastructure.ref(r.Namespace), Bootstrap: r.Data.Bootstrap.ref(r.Namespace),
+			Infrastructure: r.Data.Infrastructure.in(r.Namespace), Bootstrap: r.Data.Bootstrap.in(r.Namespace),
 			BootstrapSecret: r.Data.BootstrapSecret,
 			ProviderID:      r.Data.ProviderID, Node: r.Data.Node, SystemUUID: r.Data.SystemUUID, Phase: r.Data.Phase, FailureDomain: r.Data.FailureDomain,
 			Labels: r.Data.Labels, SkipRemediation: r.Data.SkipRemediation,

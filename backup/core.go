@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -21,33 +22,21 @@ const (
 
 const kubeadm = "KubeadmControlPlane"
 
-// refFields is an object reference of any API version: v1alpha3 to v1beta1
-// have apiVersion and namespace, v1beta2 has apiGroup (Cluster API
-// api/core/v1beta2/common_types.go v1.14.2).
-type refFields struct {
-	APIVersion, Group, Kind, Namespace, Name string
-}
-
-// ref returns the reference as an object of that namespace makes it.
-func (f *refFields) ref(namespace string) Ref {
-	if f.Kind == "" && f.Name == "" {
+// in returns the reference as an object of that namespace makes it.
+func (r Ref) in(namespace string) Ref {
+	if r.IsZero() {
 		return Ref{}
 	}
-	r := Ref{Group: f.Group, Kind: f.Kind, Namespace: namespace, Name: f.Name}
-	if r.Group == "" {
-		r.Group = groupOf(f.APIVersion)
-	}
-	if f.Namespace != "" {
-		r.Namespace = f.Namespace
-	}
+	r.Namespace = cmp.Or(r.Namespace, namespace)
 	return r
 }
 
-// reference reads an object reference at a path, or where other API versions
-// have it.
+// reference reads an object reference of any API version at a path, or where other API versions
+// have it: v1alpha3 to v1beta1 have apiVersion and namespace, v1beta2 has apiGroup (Cluster API
+// api/core/v1beta2/common_types.go v1.14.2).
 //
 //go:noinline
-func reference[T any](into func(*T) *refFields, paths ...string) []Field[T] {
+func reference[T any](into func(*T) *Ref, paths ...string) []Field[T] {
 	member := func(name string) []string {
 		var all []string
 		for _, p := range paths {
@@ -55,9 +44,17 @@ func reference[T any](into func(*T) *refFields, paths ...string) []Field[T] {
 		}
 		return all
 	}
+	version := Text(func(t *T) *string { return &into(t).Group }, member("apiVersion")...)
+	text := version.read
+	version.read = func(t *T, f scan.Found, m *memory, use *usage) error {
+		group := into(t).Group
+		err := text(t, f, m, use)
+		into(t).Group = cmp.Or(group, groupOf(into(t).Group))
+		return err
+	}
 	return []Field[T]{
-		Text(func(t *T) *string { return &into(t).APIVersion }, member("apiVersion")...),
 		Text(func(t *T) *string { return &into(t).Group }, member("apiGroup")...),
+		version,
 		Text(func(t *T) *string { return &into(t).Kind }, member("kind")...),
 		Text(func(t *T) *string { return &into(t).Namespace }, member("namespace")...),
 		Text(func(t *T) *string { return &into(t).Name }, member("name")...),
@@ -84,7 +81,7 @@ type clusterFields struct {
 	Paused                       bool
 	Endpoint                     endpointFields
 	Labels                       Labels
-	ControlPlane, Infrastructure refFields
+	ControlPlane, Infrastructure Ref
 	Class, ClassNamespace        string // of its topology
 }
 
@@ -92,8 +89,8 @@ var clusterKind = alone("a Cluster with the same uid", NewKind("clusters."+coreG
 	one(Flag(func(t *clusterFields) *bool { return &t.Paused }, "spec.paused")),
 	one(labelsOf(func(t *clusterFields) *Labels { return &t.Labels }, "metadata.labels")),
 	endpoint(func(t *clusterFields) *endpointFields { return &t.Endpoint }),
-	reference(func(t *clusterFields) *refFields { return &t.ControlPlane }, "spec.controlPlaneRef"),
-	reference(func(t *clusterFields) *refFields { return &t.Infrastructure }, "spec.infrastructureRef"),
+	reference(func(t *clusterFields) *Ref { return &t.ControlPlane }, "spec.controlPlaneRef"),
+	reference(func(t *clusterFields) *Ref { return &t.Infrastructure }, "spec.infrastructureRef"),
 	[]Field[clusterFields]{
 		Text(func(t *clusterFields) *string { return &t.Class }, "spec.topology.classRef.name", "spec.topology.class"),
 		Text(func(t *clusterFields) *string { return &t.ClassNamespace }, "spec.topology.classRef.namespace", "spec.topology.classNamespace"),
@@ -158,7 +155,7 @@ type machineFields struct {
 	ControlPlaneName, Deployment, Set, Pool  string
 	ProviderID, Node, Phase, FailureDomain   string
 	Labels                                   Labels
-	Infrastructure, Bootstrap                refFields
+	Infrastructure, Bootstrap                Ref
 	BootstrapSecret                          string
 	Version                                  string
 	InfraReady, UpToDate                     *Condition // nil where they hold
@@ -170,7 +167,9 @@ type machineFields struct {
 
 var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreGroup, join(
 	[]Field[machineFields]{
-		{paths: []string{"metadata.creationTimestamp"}, read: func(t *machineFields, f scan.Found, m *memory, _ *usage) error { return m.moment(f.Values[0], &t.Created) }},
+		{paths: []string{"metadata.creationTimestamp"}, read: func(t *machineFields, f scan.Found, m *memory, _ *usage) error {
+			return m.moment(f.Values[0], &t.Created)
+		}},
 		Text(func(t *machineFields) *string { return &t.Cluster }, "spec.clusterName"),
 		Present(func(t *machineFields) *bool { return &t.ControlPlane }, "label:"+clusterv1.MachineControlPlaneLabel),
 		Text(func(t *machineFields) *string { return &t.ControlPlaneName }, "label:"+clusterv1.MachineControlPlaneNameLabel),
@@ -198,8 +197,8 @@ var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreG
 		Text(func(t *machineFields) *string { return &t.Remediated }, "annotation:"+controlPlaneGroup+"/remediation-for"),
 		Text(func(t *machineFields) *string { return &t.SystemUUID }, "status.nodeInfo.systemUUID"),
 	},
-	reference(func(t *machineFields) *refFields { return &t.Infrastructure }, "spec.infrastructureRef"),
-	reference(func(t *machineFields) *refFields { return &t.Bootstrap }, "spec.bootstrap.configRef"),
+	reference(func(t *machineFields) *Ref { return &t.Infrastructure }, "spec.infrastructureRef"),
+	reference(func(t *machineFields) *Ref { return &t.Bootstrap }, "spec.bootstrap.configRef"),
 )...))
 
 type groupFields struct {
@@ -211,8 +210,8 @@ type groupFields struct {
 	Least                               string // that the cluster autoscaler may set
 	Argo, Flux, Helm                    bool
 	Installer                           string
-	Managers                            []string // of managedFields
-	Infrastructure, Bootstrap           refFields
+	Manager                             string // the first tool among the managers of its fields
+	Infrastructure, Bootstrap           Ref
 	BootstrapSecret                     string
 	Version, FailureDomain              string
 	Halted                              bool
@@ -241,7 +240,7 @@ func newGroupKind(resource string) *Kind[groupFields] {
 			Present(func(t *groupFields) *bool { return &t.Flux }, "label:kustomize.toolkit.fluxcd.io/name", "label:helm.toolkit.fluxcd.io/name"),
 			Present(func(t *groupFields) *bool { return &t.Helm }, "annotation:meta.helm.sh/release-name"),
 			Text(func(t *groupFields) *string { return &t.Installer }, "label:app.kubernetes.io/managed-by"),
-			Texts(func(t *groupFields) *[]string { return &t.Managers }, "metadata.managedFields[].manager"),
+			{paths: []string{"metadata.managedFields[].manager"}, read: readManagers},
 			Text(func(t *groupFields) *string { return &t.Least }, "annotation:"+clusterv1.AutoscalerMinSizeAnnotation),
 			Text(func(t *groupFields) *string { return &t.Version }, "spec.template.spec.version"),
 			Text(func(t *groupFields) *string { return &t.FailureDomain }, "spec.template.spec.failureDomain"),
@@ -256,8 +255,8 @@ func newGroupKind(resource string) *Kind[groupFields] {
 			// Conditions of v1beta2 as v1.9.0 writes them, and references as v1.11.0 does.
 			Present(func(t *groupFields) *bool { return &t.Recent }, "status.v1beta2", "spec.template.spec.infrastructureRef.apiGroup"),
 		},
-		reference(func(t *groupFields) *refFields { return &t.Infrastructure }, "spec.template.spec.infrastructureRef"),
-		reference(func(t *groupFields) *refFields { return &t.Bootstrap }, "spec.template.spec.bootstrap.configRef"),
+		reference(func(t *groupFields) *Ref { return &t.Infrastructure }, "spec.template.spec.infrastructureRef"),
+		reference(func(t *groupFields) *Ref { return &t.Bootstrap }, "spec.template.spec.bootstrap.configRef"),
 	)...))
 }
 
@@ -292,12 +291,22 @@ func (t *groupFields) appliedBy() string {
 	case t.Installer != "":
 		return t.Installer
 	}
-	for _, m := range t.Managers {
-		if by := applies[m]; by != "" {
-			return by
+	return t.Manager
+}
+
+// readManagers looks for the tools of [applies] among the managers of a group's fields.
+func readManagers(t *groupFields, f scan.Found, m *memory, _ *usage) error {
+	for _, v := range f.Values {
+		if !v.IsString() {
+			return errNotString
 		}
+		manager, err := m.content(v)
+		if err != nil {
+			return err
+		}
+		t.Manager = cmp.Or(t.Manager, applies[string(manager)])
 	}
-	return ""
+	return nil
 }
 
 // groupKinds are the kinds of machine groups. Before Cluster API v0.4 MachinePools
@@ -316,7 +325,7 @@ type controlPlaneFields struct {
 	Kind, NamingTemplate string
 	Desired, Replicas    Number
 	ExternalEtcd         bool
-	Infrastructure       refFields
+	Infrastructure       Ref
 	Version              string
 	RolloutAfter         string
 	CertificateDays      Number
@@ -330,7 +339,7 @@ type controlPlaneFields struct {
 
 func newControlPlaneKind(resource string) *Kind[controlPlaneFields] {
 	return alone("a control plane with the same uid", NewKind(resource, append(
-		reference(func(t *controlPlaneFields) *refFields { return &t.Infrastructure },
+		reference(func(t *controlPlaneFields) *Ref { return &t.Infrastructure },
 			"spec.machineTemplate.spec.infrastructureRef", "spec.machineTemplate.infrastructureRef", "spec.infrastructureTemplate",
 			"spec.infrastructureRef"), // the last one of RKE2ControlPlane up to v1beta1
 		Text(func(t *controlPlaneFields) *string { return &t.Kind }, "kind"),
