@@ -149,7 +149,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			return machine(fmt.Sprintf("m%d", i), fmt.Sprintf(`,"labels":{"a":"%d%s"}},"spec":{"infrastructureRef":{"kind":"K","name":"n"},"clusterName":"c"}`, i, long[20:]))
 		}},
 		"owners": {100, func(i int) (string, string) {
-			return machine(fmt.Sprintf("m%d", i), `,"ownerReferences":[`+strings.Repeat(`{"kind":""},`, 4999)+`{"kind":""}]},"spec":{"clusterName":"c"}`)
+			return machine(fmt.Sprintf("m%d", i), `,"ownerReferences":[`+strings.Repeat(`{"kind":""},`, 4999)+fmt.Sprintf(`{"kind":"%d"}]},"spec":{"clusterName":"c"}`, i))
 		}},
 		"lists": {100, func(i int) (string, string) {
 			return object(things, "infrastructure.cluster.x-k8s.io/v1", fmt.Sprintf("t%d", i), `},"spec":{"names":[{"name":""}`+strings.Repeat(`,{}`, 9999)+`]}`)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,6 +51,8 @@ type memory struct {
 	// its VM are named like it more often than not.
 	object  string
 	owners  []Owner
+	last    []Owner // that were kept
+	owning  []Owner // of the object being read
 	scratch []byte
 	joined  []byte         // of Members
 	found   [][]scan.Value // room for what a scan finds
@@ -154,15 +157,19 @@ func (m *memory) list(n int) []string {
 	return make([]string, n)
 }
 
-// ownerSlice returns room for n owners.
-func (m *memory) ownerSlice(n int) []Owner {
+// keepOwners returns a copy of owners. Objects of one owner come one after the other, and share it.
+func (m *memory) keepOwners(owners []Owner) []Owner {
+	if slices.Equal(owners, m.last) {
+		return m.last
+	}
+	n := len(owners)
 	m.spend(n * ownerSize)
 	if len(m.owners) < n {
 		m.owners = make([]Owner, max(ownerBatch, n))
 	}
-	s := m.owners[:n:n]
-	m.owners = m.owners[n:]
-	return s
+	m.last, m.owners = m.owners[:n:n], m.owners[n:]
+	copy(m.last, owners)
+	return m.last
 }
 
 // moment parses a time.

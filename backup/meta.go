@@ -160,9 +160,7 @@ func readOwners(to *Meta, ownerless bool, c *scan.Capture, m *memory, use *metaU
 	if kinds.Elems == 0 {
 		return nil
 	}
-	if !ownerless {
-		to.Owners = m.ownerSlice(kinds.Elems)
-	}
+	m.owning = append(m.owning[:0], make([]Owner, kinds.Elems)...)
 	for _, part := range []struct {
 		slot int
 		use  *usage
@@ -182,7 +180,7 @@ func readOwners(to *Meta, ownerless bool, c *scan.Capture, m *memory, use *metaU
 				return fieldError{metaPaths[part.slot], err}
 			}
 			if !ownerless {
-				*part.into(&to.Owners[v.Elem]) = m.keep(text, part.use)
+				*part.into(&m.owning[v.Elem]) = m.keep(text, part.use)
 			}
 		}
 	}
@@ -191,9 +189,10 @@ func readOwners(to *Meta, ownerless bool, c *scan.Capture, m *memory, use *metaU
 		if v.Form != scan.True && v.Form != scan.False {
 			return fieldError{metaPaths[slotOwnerController], errNotBoolean}
 		}
-		if !ownerless {
-			to.Owners[v.Elem].Controller = v.Form == scan.True
-		}
+		m.owning[v.Elem].Controller = v.Form == scan.True
+	}
+	if !ownerless {
+		to.Owners = m.keepOwners(m.owning)
 	}
 	return nil
 }
