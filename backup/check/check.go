@@ -130,10 +130,11 @@ var ofBackup = []code.Reason{
 // must have been loaded with [Want].
 func Check(s *backup.Snapshot, secrets *backup.Secrets, o Options) []Finding {
 	e := examine(s, secrets, o)
-	all := slices.Clone(o.Findings)
+	found := [][]Finding{o.Findings}
 	for _, find := range checks {
-		all = append(all, find(e)...)
+		found = append(found, find(e))
 	}
+	all := slices.Concat(found...)
 	if s.Moved(0) {
 		all = slices.DeleteFunc(all, func(f Finding) bool { return ofVelero[f.Code] })
 	}

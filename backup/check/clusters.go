@@ -26,7 +26,7 @@ var (
 )
 
 func pausing(e *examination) []Finding {
-	var found []Finding
+	found := make([]Finding, 0, len(e.Clusters))
 	for i := range e.Clusters {
 		c := &e.Clusters[i]
 		what := name("Cluster", c.Namespace, c.Meta.Name)

@@ -101,11 +101,12 @@ func healthChecks(e *examination) []Finding {
 	return found
 }
 
-// cover tells which machines a MachineHealthCheck selects. Machines of one owner
-// mostly share their labels, so that each selector is asked once.
+// cover tells which machines a MachineHealthCheck selects. Machines of one owner come one
+// after the other and mostly share their labels, so that each selector is asked once.
 type cover struct {
 	byCluster map[backup.ClusterID]*backup.Demands[*backup.Selector]
-	asked     map[coverKey]bool
+	asked     coverKey // last
+	covered   bool
 }
 
 type coverKey struct {
@@ -121,7 +122,7 @@ func newCover(e *examination) *cover {
 			all[id] = append(all[id], s)
 		}
 	}
-	c := &cover{byCluster: make(map[backup.ClusterID]*backup.Demands[*backup.Selector], len(all)), asked: map[coverKey]bool{}}
+	c := &cover{byCluster: make(map[backup.ClusterID]*backup.Demands[*backup.Selector], len(all))}
 	for id, selectors := range all {
 		c.byCluster[id] = backup.NewDemands(selectors, func(s *backup.Selector) iter.Seq2[string, string] { return s.Demands.All })
 	}
@@ -133,11 +134,9 @@ func (c *cover) machine(m *backup.Machine) bool {
 	if selectors == nil || m.SkipRemediation {
 		return false
 	}
-	k := coverKey{m.Cluster, m.Labels}
-	covered, known := c.asked[k]
-	if !known {
-		covered = slices.ContainsFunc(selectors.MayFit(m.Labels), func(s *backup.Selector) bool { return s.Matches(m.Labels) })
-		c.asked[k] = covered
+	if k := (coverKey{m.Cluster, m.Labels}); k != c.asked {
+		c.asked = k
+		c.covered = slices.ContainsFunc(selectors.MayFit(m.Labels), func(s *backup.Selector) bool { return s.Matches(m.Labels) })
 	}
-	return covered
+	return c.covered
 }
