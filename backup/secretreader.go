@@ -27,6 +27,7 @@ type secretReader struct {
 	use     usage
 	meta    metaUsage
 	list    []*keptSecret
+	room    []keptSecret // for the next ones
 	// Used again for each Secret: what is kept of it, and what a value was decoded into.
 	values  []SecretValue
 	decoded []byte
@@ -159,14 +160,19 @@ func (r *secretReader) read(e *entry, s *scan.Scanner) error {
 	if !fits {
 		return named
 	}
-	kept := &keptSecret{form: e.Form}
+	if len(r.room) == 0 {
+		r.room = make([]keptSecret, blockLen)
+	}
+	kept := &r.room[0]
+	kept.form = e.Form
 	if e.ownerless = len(r.values) == 0; !e.ownerless { // of most nothing matters but that they are there
 		kept.Values = slices.Clone(r.values)
 	}
 	if err := readMeta(&kept.Meta, e, r.capture, r.memory, &r.meta); err != nil {
+		*kept = keptSecret{}
 		return err
 	}
-	r.list = append(r.list, kept)
+	r.list, r.room = append(r.list, kept), r.room[1:]
 	r.memory.spend(smallObject)
 	for _, v := range r.values {
 		r.memory.spend(len(v.value))
