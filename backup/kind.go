@@ -71,7 +71,13 @@ func (t *Table[T]) Named(backup int, namespace, name string) *Record[T] {
 	return t.at(t.position(i))
 }
 
-func (t *Table[T]) at(i uint32) *Record[T] { return &t.blocks[i/blockLen][i%blockLen] }
+// blockLen returns how many records a block has room for: all of them are alike.
+func (t *Table[T]) blockLen() int { return cap(t.blocks[0]) }
+
+func (t *Table[T]) at(i uint32) *Record[T] {
+	n := uint32(t.blockLen())
+	return &t.blocks[i/n][i%n]
+}
 
 func (t *Table[T]) meta(i uint32) *Meta { return &t.at(i).Meta }
 

@@ -3,13 +3,15 @@ package backup
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"time"
 
 	"drift-detector/backup/archive"
 	"drift-detector/backup/scan"
 )
 
-// blockLen is how many records one allocation holds.
+// blockLen is how many records one allocation holds, and as many more as there is room for: the
+// allocator rounds up.
 const blockLen = 32
 
 // entry is an item whose body is read.
@@ -159,8 +161,8 @@ func (b *builder[T]) has(m *Meta) bool { return b.copies.has(&b.table, m) }
 // add adds an empty record.
 func (b *builder[T]) add() *Record[T] {
 	t := &b.table
-	if t.count%blockLen == 0 {
-		t.blocks = append(t.blocks, make([]Record[T], 0, blockLen))
+	if t.count == 0 || t.count%t.blockLen() == 0 {
+		t.blocks = append(t.blocks, slices.Grow([]Record[T](nil), blockLen))
 	}
 	b.memory.spend(b.size)
 	t.count++
