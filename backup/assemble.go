@@ -266,6 +266,7 @@ func ownerNamed(m *Meta, kind, label string) string {
 func (a *assembly) readMachines() {
 	s, t, configs := a.snapshot, machineKind.In(a.snapshot), configKind.In(a.snapshot)
 	s.Machines = make([]Machine, 0, t.Len())
+	var none rareFields
 	for r := range t.All() {
 		name := clusterName(&r.Meta, r.Data.Cluster)
 		if name == "" {
@@ -276,19 +277,23 @@ func (a *assembly) readMachines() {
 			a.lacks("spec.infrastructureRef", machineKind.resource, &r.Meta)
 			continue
 		}
+		rare := r.Data.rare
+		if rare == nil {
+			rare = &none
+		}
 		s.Machines = s.Machines[:len(s.Machines)+1]
 		m := &s.Machines[len(s.Machines)-1]
 		*m = Machine{
 			Meta: r.Meta, Created: r.Data.Created, Cluster: ClusterID{r.Backup, r.Namespace, name}, ControlPlane: r.Data.ControlPlane,
 			Deployment:     ownerNamed(&r.Meta, "MachineDeployment", r.Data.Deployment),
 			Set:            ownerNamed(&r.Meta, "MachineSet", r.Data.Set),
-			Pool:           ownerNamed(&r.Meta, "MachinePool", r.Data.Pool),
+			Pool:           ownerNamed(&r.Meta, "MachinePool", rare.Pool),
 			Infrastructure: r.Data.Infrastructure.in(r.Namespace), Bootstrap: r.Data.Bootstrap.in(r.Namespace),
 			BootstrapSecret: r.Data.BootstrapSecret,
 			ProviderID:      r.Data.ProviderID, Node: r.Data.Node, SystemUUID: r.Data.SystemUUID, Phase: r.Data.Phase, FailureDomain: r.Data.FailureDomain,
 			Labels: r.Data.Labels, SkipRemediation: r.Data.SkipRemediation,
 			Version: r.Data.Version, Remediate: r.Data.Remediate,
-			Hooks: r.Data.Hooks, Remediated: r.Data.Remediated, StatusRestored: r.Data.StatusRestored, InPlace: r.Data.InPlace,
+			Hooks: rare.Hooks, Remediated: rare.Remediated, StatusRestored: r.Data.StatusRestored, InPlace: r.Data.InPlace,
 		}
 		var config configFields // of those of which somebody asks for it
 		if (m.ControlPlane || m.ProviderID == "" || m.BootstrapSecret == "") && m.Bootstrap.Kind == "KubeadmConfig" {
@@ -300,12 +305,12 @@ func (a *assembly) readMachines() {
 		}
 		m.JoinsByToken = config.Token && (m.ControlPlane || m.ProviderID == "")
 		m.Bootstrapped = m.Bootstrapped || m.BootstrapSecret != ""
-		m.CertificatesExpire = moment(cmp.Or(r.Data.CertificatesExpire, config.CertificatesExpire, r.Data.CertificatesExpired))
-		if c := r.Data.InfraReady; c != nil {
+		m.CertificatesExpire = moment(cmp.Or(rare.CertificatesExpire, config.CertificatesExpire, rare.CertificatesExpired))
+		if c := rare.InfraReady; c != nil {
 			m.InfraMessage = c.Message
 		}
-		m.Outdated = r.Data.UpToDate.complaint()
-		a.own(m, &r.Data)
+		m.Outdated = rare.UpToDate.complaint()
+		a.own(m, rare.ControlPlaneName)
 		if !m.ControlPlane {
 			m.ControlPlane = strings.HasSuffix(m.Owner.Kind, "ControlPlane")
 			m.Unlabelled = m.ControlPlane
@@ -320,7 +325,7 @@ func (a *assembly) readMachines() {
 
 // own fills the owner: the controller among the ownerReferences; when a restore
 // has taken those away, what the labels name.
-func (a *assembly) own(m *Machine, f *machineFields) {
+func (a *assembly) own(m *Machine, plane string) {
 	for _, o := range m.Owners {
 		if o.Controller {
 			m.Owner = o
@@ -329,7 +334,7 @@ func (a *assembly) own(m *Machine, f *machineFields) {
 	}
 	switch {
 	case m.ControlPlane:
-		m.Owner = a.controlPlaneOwner(m, f.ControlPlaneName)
+		m.Owner = a.controlPlaneOwner(m, plane)
 	case m.Set != "":
 		m.Owner = a.groupOwner(m, "MachineSet", m.Set)
 	case m.Pool != "":

@@ -151,18 +151,32 @@ type machineFields struct {
 	Created                                  time.Time
 	Cluster                                  string
 	ControlPlane, SkipRemediation, Remediate bool
-	InPlace                                  bool
-	ControlPlaneName, Deployment, Set, Pool  string
+	InPlace, StatusRestored                  bool
+	Deployment, Set                          string
 	ProviderID, Node, Phase, FailureDomain   string
 	Labels                                   Labels
 	Infrastructure, Bootstrap                Ref
 	BootstrapSecret                          string
 	Version                                  string
-	InfraReady, UpToDate                     *Condition // nil where they hold
-	CertificatesExpire, CertificatesExpired  string     // as annotated, and as its status says
-	Hooks, Remediated                        string
-	StatusRestored                           bool
 	SystemUUID                               string
+
+	rare *rareFields // see rarely
+}
+
+// rareFields are those that few Machines have, or only those of control planes.
+type rareFields struct {
+	ControlPlaneName, Pool                  string
+	InfraReady, UpToDate                    *Condition // nil where they hold
+	CertificatesExpire, CertificatesExpired string     // as annotated, and as its status says
+	Hooks, Remediated                       string
+}
+
+// rarely returns the rare fields, for one of them to be set.
+func (t *machineFields) rarely() *rareFields {
+	if t.rare == nil {
+		t.rare = &rareFields{}
+	}
+	return t.rare
 }
 
 var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreGroup, join(
@@ -172,29 +186,29 @@ var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreG
 		}},
 		Text(func(t *machineFields) *string { return &t.Cluster }, "spec.clusterName"),
 		Present(func(t *machineFields) *bool { return &t.ControlPlane }, "label:"+clusterv1.MachineControlPlaneLabel),
-		Text(func(t *machineFields) *string { return &t.ControlPlaneName }, "label:"+clusterv1.MachineControlPlaneNameLabel),
+		Text(func(t *machineFields) *string { return &t.rarely().ControlPlaneName }, "label:"+clusterv1.MachineControlPlaneNameLabel),
 		Text(func(t *machineFields) *string { return &t.Deployment }, "label:"+clusterv1.MachineDeploymentNameLabel),
 		Text(func(t *machineFields) *string { return &t.Set }, "label:"+clusterv1.MachineSetNameLabel),
-		Text(func(t *machineFields) *string { return &t.Pool }, "label:"+clusterv1.MachinePoolNameLabel),
+		Text(func(t *machineFields) *string { return &t.rarely().Pool }, "label:"+clusterv1.MachinePoolNameLabel),
 		Text(func(t *machineFields) *string { return &t.ProviderID }, "spec.providerID"),
 		Text(func(t *machineFields) *string { return &t.Node }, "status.nodeRef.name"),
 		Text(func(t *machineFields) *string { return &t.Phase }, "status.phase"),
 		Text(func(t *machineFields) *string { return &t.FailureDomain }, "spec.failureDomain"),
 		labelsOf(func(t *machineFields) *Labels { return &t.Labels }, "metadata.labels"),
 		Present(func(t *machineFields) *bool { return &t.SkipRemediation }, "annotation:"+clusterv1.MachineSkipRemediationAnnotation),
-		Failing(func(t *machineFields) *Condition { t.InfraReady = new(Condition); return t.InfraReady }, "status.conditions", clusterv1.InfrastructureReadyCondition),
+		Failing(func(t *machineFields) *Condition { t.rarely().InfraReady = new(Condition); return t.rare.InfraReady }, "status.conditions", clusterv1.InfrastructureReadyCondition),
 		Text(func(t *machineFields) *string { return &t.BootstrapSecret }, "spec.bootstrap.dataSecretName"),
 		Text(func(t *machineFields) *string { return &t.Version }, "spec.version"),
 		Present(func(t *machineFields) *bool { return &t.Remediate }, "annotation:"+clusterv1.RemediateMachineAnnotation),
 		// Cluster API 1.9 and 1.10 write the condition below status.v1beta2.
-		Failing(func(t *machineFields) *Condition { t.UpToDate = new(Condition); return t.UpToDate }, "status.v1beta2.conditions", clusterv1.MachineUpToDateCondition),
-		Failing(func(t *machineFields) *Condition { t.UpToDate = new(Condition); return t.UpToDate }, "status.conditions", clusterv1.MachineUpToDateCondition),
-		Text(func(t *machineFields) *string { return &t.CertificatesExpire }, expiryAnnotation),
-		Text(func(t *machineFields) *string { return &t.CertificatesExpired }, "status.certificatesExpiryDate"),
+		Failing(func(t *machineFields) *Condition { t.rarely().UpToDate = new(Condition); return t.rare.UpToDate }, "status.v1beta2.conditions", clusterv1.MachineUpToDateCondition),
+		Failing(func(t *machineFields) *Condition { t.rarely().UpToDate = new(Condition); return t.rare.UpToDate }, "status.conditions", clusterv1.MachineUpToDateCondition),
+		Text(func(t *machineFields) *string { return &t.rarely().CertificatesExpire }, expiryAnnotation),
+		Text(func(t *machineFields) *string { return &t.rarely().CertificatesExpired }, "status.certificatesExpiryDate"),
 		Present(func(t *machineFields) *bool { return &t.InPlace }, "annotation:"+clusterv1.UpdateInProgressAnnotation),
-		hooksOf(func(t *machineFields) *string { return &t.Hooks }),
+		hooksOf(func(t *machineFields) *string { return &t.rarely().Hooks }),
 		True(func(t *machineFields) *bool { return &t.StatusRestored }, "annotation:velero.io/restore-status"),
-		Text(func(t *machineFields) *string { return &t.Remediated }, "annotation:"+controlPlaneGroup+"/remediation-for"),
+		Text(func(t *machineFields) *string { return &t.rarely().Remediated }, "annotation:"+controlPlaneGroup+"/remediation-for"),
 		Text(func(t *machineFields) *string { return &t.SystemUUID }, "status.nodeInfo.systemUUID"),
 	},
 	reference(func(t *machineFields) *Ref { return &t.Infrastructure }, "spec.infrastructureRef"),

@@ -196,10 +196,8 @@ type Group struct {
 	TemplateLabels Labels // spec.template.metadata.labels, which its machines get
 	Selector       string // spec.selector, a label selector in JSON; empty when absent
 	// ReplicasManagedBy is from annotation cluster.x-k8s.io/replicas-managed-by: who
-	// sets the replicas instead of the operator. Autoscaled says that the
-	// cluster autoscaler's annotations of minimum or maximum are present.
+	// sets the replicas instead of the operator.
 	ReplicasManagedBy string
-	Autoscaled        bool
 	// AppliedBy is the tool that sets the object to its manifest again: Argo CD, Flux, Helm.
 	AppliedBy string
 	// What a MachineSet and its MachineDeployment are compared by (Cluster API
@@ -211,14 +209,15 @@ type Group struct {
 
 	Members []string // spec.providerIDList of a MachinePool
 
-	Halted       bool      // spec.paused of a MachineDeployment: it is scaled, and not rolled out
-	OnDelete     bool      // its strategy replaces a machine only when somebody deletes it
 	RolloutAfter time.Time // when its machines are to be replaced, spec.rollout.after; zero when no time is set
-	Recent       bool      // written by Cluster API v1.9.0 or later, as its members tell
-	NoCreate     bool      // annotation cluster.x-k8s.io/disable-machine-create is "true"
 	// SkippedChecks are the preflight checks that a MachineSet skips before it makes a
 	// machine: annotation machineset.cluster.x-k8s.io/skip-preflight-checks.
 	SkippedChecks string
+	Autoscaled    bool // the cluster autoscaler's annotations of minimum or maximum are present
+	Halted        bool // spec.paused of a MachineDeployment: it is scaled, and not rolled out
+	OnDelete      bool // its strategy replaces a machine only when somebody deletes it
+	Recent        bool // written by Cluster API v1.9.0 or later, as its members tell
+	NoCreate      bool // annotation cluster.x-k8s.io/disable-machine-create is "true"
 	// NoRemediation reports that spec.remediation.maxInFlight of a MachineDeployment lets
 	// no unhealthy machine be replaced.
 	NoRemediation bool
@@ -243,11 +242,30 @@ func (g *Group) Topology() string {
 // Machine is a Machine of Cluster API, v1alpha3 to v1beta2.
 type Machine struct {
 	Meta
-	Created        time.Time
-	Cluster        ClusterID
-	ControlPlane   bool  // label cluster.x-k8s.io/control-plane is present, else by owner kind
-	Unlabelled     bool  // it is of the control plane by its owner alone, and lacks that label
-	InPlace        bool  // annotation in-place-updates.internal.cluster.x-k8s.io/update-in-progress is present
+	Created      time.Time
+	Cluster      ClusterID
+	ControlPlane bool // label cluster.x-k8s.io/control-plane is present, else by owner kind
+	Unlabelled   bool // it is of the control plane by its owner alone, and lacks that label
+	InPlace      bool // annotation in-place-updates.internal.cluster.x-k8s.io/update-in-progress is present
+	// SkipRemediation says that annotation cluster.x-k8s.io/skip-remediation is
+	// present: no MachineHealthCheck touches the machine.
+	SkipRemediation bool
+	// Remediate reports whether annotation cluster.x-k8s.io/remediate-machine is
+	// present: a MachineHealthCheck that covers the machine has it replaced at once.
+	Remediate bool
+	// JoinsByToken reports of a machine without a provider id that its KubeadmConfig has a
+	// bootstrap token.
+	JoinsByToken bool
+	// Bootstrapped reports that the machine names its bootstrap data, or that the backup has the
+	// KubeadmConfig of which data is made again, with a new token (reconcile in
+	// bootstrap/kubeadm/internal/controllers v1.13.6): whoever waits for data goes on.
+	Bootstrapped bool
+	// ConfigUnlabelled reports of a machine of a control plane that its KubeadmConfig, which the
+	// backup holds, lacks label cluster.x-k8s.io/control-plane.
+	ConfigUnlabelled bool
+	// StatusRestored reports whether annotation velero.io/restore-status is "true", for which
+	// Velero brings the status back (determineRestoreStatus in pkg/restore/restore.go v1.18.1).
+	StatusRestored bool
 	Owner          Owner // controller; derived from labels when ownerReferences are gone
 	Deployment     string
 	Set            string
@@ -266,16 +284,10 @@ type Machine struct {
 	// (k8s.io/apimachinery labels.Set(m.Labels.Map())) is best evaluated once
 	// per distinct text.
 	Labels Labels
-	// SkipRemediation says that annotation cluster.x-k8s.io/skip-remediation is
-	// present: no MachineHealthCheck touches the machine.
-	SkipRemediation bool
 	// InfraMessage is what condition InfrastructureReady said while it did not
 	// hold when the backup was taken; empty when it held or is absent.
 	InfraMessage string
 	Version      string // spec.version
-	// Remediate reports whether annotation cluster.x-k8s.io/remediate-machine is
-	// present: a MachineHealthCheck that covers the machine has it replaced at once.
-	Remediate bool
 	// Outdated is what condition UpToDate said while it was False when the backup was
 	// taken: why the machine's owner replaces it. It is empty when the condition held
 	// or is absent.
@@ -284,22 +296,9 @@ type Machine struct {
 	// annotation, else that of its KubeadmConfig (Cluster API reconcileCertificateExpiry in
 	// internal/controllers/machine v1.13.6), else its status; zero when the backup does not say.
 	CertificatesExpire time.Time
-	// JoinsByToken reports of a machine without a provider id that its KubeadmConfig has a
-	// bootstrap token.
-	JoinsByToken bool
-	// Bootstrapped reports that the machine names its bootstrap data, or that the backup has the
-	// KubeadmConfig of which data is made again, with a new token (reconcile in
-	// bootstrap/kubeadm/internal/controllers v1.13.6): whoever waits for data goes on.
-	Bootstrapped bool
-	// ConfigUnlabelled reports of a machine of a control plane that its KubeadmConfig, which the
-	// backup holds, lacks label cluster.x-k8s.io/control-plane.
-	ConfigUnlabelled bool
 	// Hooks are the annotations for which its deletion waits, separated by commas: whoever
 	// set them takes them away.
 	Hooks string
-	// StatusRestored reports whether annotation velero.io/restore-status is "true", for which
-	// Velero brings the status back (determineRestoreStatus in pkg/restore/restore.go v1.18.1).
-	StatusRestored bool
 	// Remediated is which machine KubeadmControlPlane made it in place of, when, and how often
 	// it had done so before: annotation controlplane.cluster.x-k8s.io/remediation-for, JSON.
 	Remediated string
