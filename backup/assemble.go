@@ -230,18 +230,20 @@ func (a *assembly) readGroups() {
 		return cmp.Or(strings.Compare(x.kind, y.kind), strings.Compare(x.UID, y.UID))
 	})
 	a.snapshot.Groups = make([]Group, len(all))
+	var none rareGroupFields
 	for i, r := range all {
+		rare := cmp.Or(r.Data.rare, &none)
 		g := &a.snapshot.Groups[i]
 		*g = Group{
 			Meta: r.Meta, Kind: r.kind, Cluster: ClusterID{r.Backup, r.Namespace, r.cluster},
-			Desired: replicas(r.Data.Desired, r.kind, r.Data.Least), Replicas: r.Data.Replicas, NamingTemplate: r.Data.NamingTemplate,
+			Desired: replicas(r.Data.Desired, r.kind, rare.Least), Replicas: r.Data.Replicas, NamingTemplate: rare.NamingTemplate,
 			Infrastructure: r.Data.Infrastructure.in(r.Namespace),
 			Labels:         r.Data.Labels, TemplateLabels: r.Data.TemplateLabels, Selector: r.Data.Selector,
-			ReplicasManagedBy: r.Data.managedBy(), Autoscaled: r.Data.Autoscaled, AppliedBy: r.Data.appliedBy(),
-			Version: r.Data.Version, FailureDomain: r.Data.FailureDomain, Members: r.Data.Members,
-			Bootstrap: r.Data.Bootstrap.in(r.Namespace), BootstrapSecret: r.Data.BootstrapSecret,
-			Halted: r.Data.Halted, OnDelete: r.Data.Strategy == onDelete, RolloutAfter: moment(r.Data.RolloutAfter),
-			Recent: r.Data.Recent, NoCreate: r.Data.NoCreate == "true", SkippedChecks: r.Data.SkippedChecks, NoRemediation: r.Data.MaxInFlight == "0" || r.Data.MaxInFlight == `"0%"`,
+			ReplicasManagedBy: r.Data.managedBy(rare), Autoscaled: r.Data.Autoscaled, AppliedBy: r.Data.appliedBy(rare),
+			Version: r.Data.Version, FailureDomain: r.Data.FailureDomain, Members: rare.Members,
+			Bootstrap: r.Data.Bootstrap.in(r.Namespace), BootstrapSecret: rare.BootstrapSecret,
+			Halted: r.Data.Halted, OnDelete: r.Data.Strategy == onDelete, RolloutAfter: moment(rare.RolloutAfter),
+			Recent: r.Data.Recent, NoCreate: r.Data.NoCreate == "true", SkippedChecks: rare.SkippedChecks, NoRemediation: rare.MaxInFlight == "0" || rare.MaxInFlight == `"0%"`,
 		}
 		if r.kind == "MachineSet" {
 			g.Deployment = ownerNamed(&r.Meta, "MachineDeployment", r.Data.Deployment)
@@ -277,10 +279,7 @@ func (a *assembly) readMachines() {
 			a.lacks("spec.infrastructureRef", machineKind.resource, &r.Meta)
 			continue
 		}
-		rare := r.Data.rare
-		if rare == nil {
-			rare = &none
-		}
+		rare := cmp.Or(r.Data.rare, &none)
 		s.Machines = s.Machines[:len(s.Machines)+1]
 		m := &s.Machines[len(s.Machines)-1]
 		*m = Machine{

@@ -216,24 +216,41 @@ var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreG
 )...))
 
 type groupFields struct {
-	Cluster, Deployment, NamingTemplate string
-	Desired, Replicas                   Number
-	Labels, TemplateLabels              Labels
-	Selector, ManagedBy                 string // ManagedBy is the annotation's value, where Managed says that there is one
-	Managed, Autoscaled                 bool
-	Least                               string // that the cluster autoscaler may set
-	Argo, Flux, Helm                    bool
-	Installer                           string
-	Manager                             string // the first tool among the managers of its fields
-	Infrastructure, Bootstrap           Ref
-	BootstrapSecret                     string
-	Version, FailureDomain              string
-	Halted                              bool
-	Strategy, RolloutAfter              string
-	NoCreate, SkippedChecks             string
-	MaxInFlight                         string // JSON: a number, or a percentage as a string
-	Recent                              bool
-	Members                             []string
+	Cluster, Deployment    string
+	Desired, Replicas      Number
+	Labels, TemplateLabels Labels
+	Selector               string
+	Managed, Autoscaled    bool
+	Argo, Flux, Helm       bool
+	Halted, Recent         bool
+	Infrastructure         Ref
+	Bootstrap              Ref
+	Version, FailureDomain string
+	Strategy, NoCreate     string
+
+	rare *rareGroupFields // see rarely
+}
+
+// rareGroupFields are those that few groups have.
+type rareGroupFields struct {
+	NamingTemplate  string
+	ManagedBy       string // the annotation's value, where Managed says that there is one
+	Least           string // that the cluster autoscaler may set
+	Installer       string
+	Manager         string // the first tool among the managers of its fields
+	BootstrapSecret string
+	RolloutAfter    string
+	SkippedChecks   string
+	MaxInFlight     string // JSON: a number, or a percentage as a string
+	Members         []string
+}
+
+// rarely returns the rare fields, for one of them to be set.
+func (t *groupFields) rarely() *rareGroupFields {
+	if t.rare == nil {
+		t.rare = &rareGroupFields{}
+	}
+	return t.rare
 }
 
 func newGroupKind(resource string) *Kind[groupFields] {
@@ -241,31 +258,31 @@ func newGroupKind(resource string) *Kind[groupFields] {
 		[]Field[groupFields]{
 			Text(func(t *groupFields) *string { return &t.Cluster }, "spec.clusterName"),
 			Text(func(t *groupFields) *string { return &t.Deployment }, "label:"+clusterv1.MachineDeploymentNameLabel),
-			Text(func(t *groupFields) *string { return &t.NamingTemplate }, "spec.machineNaming.template", "spec.machineNamingStrategy.template"),
+			Text(func(t *groupFields) *string { return &t.rarely().NamingTemplate }, "spec.machineNaming.template", "spec.machineNamingStrategy.template"),
 			Count(func(t *groupFields) *Number { return &t.Desired }, "spec.replicas"),
 			Count(func(t *groupFields) *Number { return &t.Replicas }, "status.replicas"),
 			labelsOf(func(t *groupFields) *Labels { return &t.Labels }, "metadata.labels"),
 			labelsOf(func(t *groupFields) *Labels { return &t.TemplateLabels }, "spec.template.metadata.labels"),
 			Raw(func(t *groupFields) *string { return &t.Selector }, "spec.selector"),
-			Text(func(t *groupFields) *string { return &t.ManagedBy }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
+			Text(func(t *groupFields) *string { return &t.rarely().ManagedBy }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
 			Present(func(t *groupFields) *bool { return &t.Managed }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
 			Present(func(t *groupFields) *bool { return &t.Autoscaled }, "annotation:"+clusterv1.AutoscalerMinSizeAnnotation, "annotation:"+clusterv1.AutoscalerMaxSizeAnnotation),
 			Present(func(t *groupFields) *bool { return &t.Argo }, "label:argocd.argoproj.io/instance", "annotation:argocd.argoproj.io/tracking-id"),
 			Present(func(t *groupFields) *bool { return &t.Flux }, "label:kustomize.toolkit.fluxcd.io/name", "label:helm.toolkit.fluxcd.io/name"),
 			Present(func(t *groupFields) *bool { return &t.Helm }, "annotation:meta.helm.sh/release-name"),
-			Text(func(t *groupFields) *string { return &t.Installer }, "label:app.kubernetes.io/managed-by"),
+			Text(func(t *groupFields) *string { return &t.rarely().Installer }, "label:app.kubernetes.io/managed-by"),
 			{paths: []string{"metadata.managedFields[].manager"}, read: readManagers},
-			Text(func(t *groupFields) *string { return &t.Least }, "annotation:"+clusterv1.AutoscalerMinSizeAnnotation),
+			Text(func(t *groupFields) *string { return &t.rarely().Least }, "annotation:"+clusterv1.AutoscalerMinSizeAnnotation),
 			Text(func(t *groupFields) *string { return &t.Version }, "spec.template.spec.version"),
 			Text(func(t *groupFields) *string { return &t.FailureDomain }, "spec.template.spec.failureDomain"),
-			Text(func(t *groupFields) *string { return &t.BootstrapSecret }, "spec.template.spec.bootstrap.dataSecretName"),
+			Text(func(t *groupFields) *string { return &t.rarely().BootstrapSecret }, "spec.template.spec.bootstrap.dataSecretName"),
 			Flag(func(t *groupFields) *bool { return &t.Halted }, "spec.paused"),
 			Text(func(t *groupFields) *string { return &t.Strategy }, "spec.rollout.strategy.type", "spec.strategy.type"),
-			Text(func(t *groupFields) *string { return &t.RolloutAfter }, "spec.rollout.after", "spec.rolloutAfter"),
+			Text(func(t *groupFields) *string { return &t.rarely().RolloutAfter }, "spec.rollout.after", "spec.rolloutAfter"),
 			Text(func(t *groupFields) *string { return &t.NoCreate }, "annotation:"+clusterv1.DisableMachineCreateAnnotation),
-			Text(func(t *groupFields) *string { return &t.SkippedChecks }, "annotation:"+clusterv1.MachineSetSkipPreflightChecksAnnotation),
-			Texts(func(t *groupFields) *[]string { return &t.Members }, "spec.providerIDList[]"),
-			Raw(func(t *groupFields) *string { return &t.MaxInFlight }, "spec.remediation.maxInFlight", "spec.strategy.remediation.maxInFlight"),
+			Text(func(t *groupFields) *string { return &t.rarely().SkippedChecks }, "annotation:"+clusterv1.MachineSetSkipPreflightChecksAnnotation),
+			Texts(func(t *groupFields) *[]string { return &t.rarely().Members }, "spec.providerIDList[]"),
+			Raw(func(t *groupFields) *string { return &t.rarely().MaxInFlight }, "spec.remediation.maxInFlight", "spec.strategy.remediation.maxInFlight"),
 			// Conditions of v1beta2 as v1.9.0 writes them, and references as v1.11.0 does.
 			Present(func(t *groupFields) *bool { return &t.Recent }, "status.v1beta2", "spec.template.spec.infrastructureRef.apiGroup"),
 		},
@@ -277,14 +294,14 @@ func newGroupKind(resource string) *Kind[groupFields] {
 // managedBy says who sets the replicas instead of the operator, or is empty. Cluster
 // API takes every value of the annotation but "false" for yes, also an empty one
 // (util/annotations/helpers.go v1.14.0).
-func (t *groupFields) managedBy() string {
+func (t *groupFields) managedBy(rare *rareGroupFields) string {
 	switch {
-	case !t.Managed || t.ManagedBy == "false":
+	case !t.Managed || rare.ManagedBy == "false":
 		return ""
-	case t.ManagedBy == "" || t.ManagedBy == "true":
+	case rare.ManagedBy == "" || rare.ManagedBy == "true":
 		return "an autoscaler outside Cluster API"
 	}
-	return t.ManagedBy
+	return rare.ManagedBy
 }
 
 // applies are the field managers of tools that set objects to their manifests again (Argo CD
@@ -294,7 +311,7 @@ var applies = map[string]string{
 }
 
 // appliedBy names the tool that sets the group to its manifest again, replicas too, or is empty.
-func (t *groupFields) appliedBy() string {
+func (t *groupFields) appliedBy(rare *rareGroupFields) string {
 	switch {
 	case t.Argo:
 		return "Argo CD"
@@ -302,10 +319,8 @@ func (t *groupFields) appliedBy() string {
 		return "Flux"
 	case t.Helm:
 		return "Helm"
-	case t.Installer != "":
-		return t.Installer
 	}
-	return t.Manager
+	return cmp.Or(rare.Installer, rare.Manager)
 }
 
 // readManagers looks for the tools of [applies] among the managers of a group's fields.
@@ -318,7 +333,9 @@ func readManagers(t *groupFields, f scan.Found, m *memory, _ *usage) error {
 		if err != nil {
 			return err
 		}
-		t.Manager = cmp.Or(t.Manager, applies[string(manager)])
+		if by := applies[string(manager)]; by != "" {
+			t.rarely().Manager = cmp.Or(t.rarely().Manager, by)
+		}
 	}
 	return nil
 }
