@@ -261,9 +261,9 @@ func newGroupKind(resource string) *Kind[groupFields] {
 			Text(func(t *groupFields) *string { return &t.rarely().NamingTemplate }, "spec.machineNaming.template", "spec.machineNamingStrategy.template"),
 			Count(func(t *groupFields) *Number { return &t.Desired }, "spec.replicas"),
 			Count(func(t *groupFields) *Number { return &t.Replicas }, "status.replicas"),
+			Raw(func(t *groupFields) *string { return &t.Selector }, "spec.selector"), // before labels, see labelsOf
 			labelsOf(func(t *groupFields) *Labels { return &t.Labels }, "metadata.labels"),
 			labelsOf(func(t *groupFields) *Labels { return &t.TemplateLabels }, "spec.template.metadata.labels"),
-			Raw(func(t *groupFields) *string { return &t.Selector }, "spec.selector"),
 			Text(func(t *groupFields) *string { return &t.rarely().ManagedBy }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
 			Present(func(t *groupFields) *bool { return &t.Managed }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
 			Present(func(t *groupFields) *bool { return &t.Autoscaled }, "annotation:"+clusterv1.AutoscalerMinSizeAnnotation, "annotation:"+clusterv1.AutoscalerMaxSizeAnnotation),

@@ -24,7 +24,7 @@ import (
 func Raw[T any](into func(*T) *string, paths ...string) Field[T] {
 	return Field[T]{paths: paths, read: func(t *T, f scan.Found, m *memory, use *usage) error {
 		text, err := m.json(f.Values[0], use)
-		*into(t) = text
+		*into(t), m.raw = text, text
 		return err
 	}}
 }
@@ -223,13 +223,19 @@ func (l Labels) Has(key string) bool {
 
 var errNotObject = errors.New("not an object")
 
-// labelsOf keeps all labels of an object.
+// labelsOf keeps all labels of an object. Those of a selector that was kept before are the same text:
+// a group and what it makes have the labels that it selects.
 //
 //go:noinline
 func labelsOf[T any](into func(*T) *Labels, paths ...string) Field[T] {
 	return Field[T]{paths: paths, read: func(t *T, f scan.Found, m *memory, use *usage) error {
 		if f.Values[0].Form != scan.Object {
 			return errNotObject
+		}
+		raw := f.Values[0].Raw
+		if s, ok := strings.CutPrefix(m.raw, matchLabels); ok && len(s) > len(raw) && s[:len(raw)] == string(raw) {
+			*into(t) = Labels(s[:len(raw)])
+			return nil
 		}
 		text, err := m.json(f.Values[0], use)
 		*into(t) = Labels(text)

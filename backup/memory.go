@@ -53,6 +53,7 @@ type memory struct {
 	owners  []Owner
 	last    []Owner // that were kept
 	owning  []Owner // of the object being read
+	raw     string  // that was kept last, see labelsOf
 	scratch []byte
 	joined  []byte         // of Members
 	found   [][]scan.Value // room for what a scan finds

@@ -8,6 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 )
 
+// matchLabels is how nearly all selectors begin, and what follows are labels.
+const matchLabels = `{"matchLabels":`
+
 // Selector is a label selector.
 type Selector struct {
 	Demands Labels          // that it wants with their values
@@ -18,7 +21,7 @@ type Selector struct {
 // ReadSelector reads the JSON of a label selector. It returns nil for one that is absent or can't
 // be read, which selects nothing, as for controllers.
 func ReadSelector(text string) *Selector {
-	if match, ok := strings.CutPrefix(text, `{"matchLabels":`); ok { // and no more, as nearly all
+	if match, ok := strings.CutPrefix(text, matchLabels); ok { // and no more, as nearly all
 		if all := Labels(strings.TrimSuffix(match, "}")); all.plain(func(_, _ string) bool { return true }) {
 			return &Selector{Demands: all, Plain: true}
 		}
