@@ -38,10 +38,11 @@ func key(m *Meta, kind, name string) objectKey {
 func (l *loading) assemble() *Snapshot {
 	s := &Snapshot{Backups: l.infos, tables: l.tables, deleting: l.deleting}
 	s.revive()
+	clusters := clusterKind.In(s).Len()
 	a := &assembly{
 		load: l, snapshot: s,
-		clusters: map[ClusterID]int{},
-		ownedBy:  map[objectKey]ClusterID{}, resources: map[Ref]string{},
+		clusters: make(map[ClusterID]int, clusters),
+		ownedBy:  make(map[objectKey]ClusterID, clusters), resources: map[Ref]string{},
 	}
 	a.readClusters()
 	a.readControlPlanes()

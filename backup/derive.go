@@ -2,6 +2,7 @@ package backup
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -19,8 +20,9 @@ type infraCluster struct {
 
 func (a *assembly) readInfraClusters() {
 	for _, k := range a.load.infraClusters {
-		group := groupOfResource(k.resource)
-		for r := range k.In(a.snapshot).All() {
+		group, t := groupOfResource(k.resource), k.In(a.snapshot)
+		a.infra = slices.Grow(a.infra, t.Len())
+		for r := range t.All() {
 			a.infra = append(a.infra, infraCluster{
 				Meta:     r.Meta,
 				ref:      Ref{Group: group, Kind: r.Data.Kind, Namespace: r.Namespace, Name: r.Name},
