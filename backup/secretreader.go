@@ -27,7 +27,8 @@ type secretReader struct {
 	use     usage
 	meta    metaUsage
 	list    []*keptSecret
-	room    []keptSecret // for the next ones
+	form    *archive.Form // of the last one, which most share
+	room    []keptSecret  // for the next ones
 	// Used again for each Secret: what is kept of it, and what a value was decoded into.
 	values  []SecretValue
 	decoded []byte
@@ -54,7 +55,7 @@ type digested struct {
 // keptSecret is a Secret with the path form that it was read from.
 type keptSecret struct {
 	Secret
-	form archive.Form
+	form *archive.Form
 }
 
 func newSecretReader(w Want, m *memory) *secretReader {
@@ -161,10 +162,15 @@ func (r *secretReader) read(e *entry, s *scan.Scanner) error {
 		return named
 	}
 	if len(r.room) == 0 {
-		r.room = make([]keptSecret, blockLen)
+		r.room = slices.Grow([]keptSecret(nil), blockLen)
+		r.room = r.room[:cap(r.room)]
+	}
+	if r.form == nil || *r.form != e.Form {
+		form := e.Form
+		r.form = &form
 	}
 	kept := &r.room[0]
-	kept.form = e.Form
+	kept.form = r.form
 	if e.ownerless = len(r.values) == 0; !e.ownerless { // of most nothing matters but that they are there
 		kept.Values = slices.Clone(r.values)
 	}
@@ -251,13 +257,13 @@ func (r *secretReader) finish(l *loading) {
 		if c := compareNames(&a.Meta, &b.Meta); c != 0 {
 			return c
 		}
-		return a.form.Compare(b.form)
+		return a.form.Compare(*b.form)
 	})
 	kept := r.list[:0]
 	var best *keptSecret
 	for _, s := range r.list {
 		problem := func(reason string) {
-			l.problem(s.Backup, archive.Path(secretResource, s.form, s.Namespace, s.Name), reason)
+			l.problem(s.Backup, archive.Path(secretResource, *s.form, s.Namespace, s.Name), reason)
 		}
 		switch {
 		case best == nil || compareNames(&best.Meta, &s.Meta) != 0:
@@ -266,7 +272,7 @@ func (r *secretReader) finish(l *loading) {
 			} else {
 				problem(noClassic)
 			}
-		case best.form == s.form:
+		case *best.form == *s.form:
 			problem(pathTwice)
 			*best = *s
 		case best.UID != s.UID:
