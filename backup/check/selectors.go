@@ -16,11 +16,12 @@ var ruleOverlap = rule("overlap")
 // machineset v1.14.0).
 func overlaps(e *examination) []Finding {
 	var found []Finding
+	var all offspring
 	for _, kind := range []string{"MachineDeployment", "MachineSet"} {
 		groups, machines := e.Groups, e.Machines
 		for len(groups) > 0 {
 			at := placeOf(&groups[0].Meta)
-			var all offspring
+			all = offspring{all: all.all[:0], listed: all.listed[:0]}
 			here := groups[:leading(groups, func(g *backup.Group) bool { return placeOf(&g.Meta) == at })]
 			groups = groups[len(here):]
 			for i := range here {
@@ -67,7 +68,8 @@ func (n namespace) before(o namespace) bool {
 
 // offspring is the labels that the owners in a namespace give what they make.
 type offspring struct {
-	all []*child
+	all    []child
+	listed []*child // all of them, once there are no more to come
 	// labeled are those with a label, where there are many in all: so that a selector is
 	// asked about few of them.
 	labeled map[label][]*child
@@ -83,21 +85,24 @@ type child struct {
 type label struct{ key, value string }
 
 func (o *offspring) add(kind, owner string, cluster backup.ClusterID, labels backup.Labels) {
-	o.all = append(o.all, &child{kind, owner, cluster, labels})
+	o.all = append(o.all, child{kind, owner, cluster, labels})
 }
 
 // candidates returns the children that have one of the labels that a selector demands.
 func (o *offspring) candidates(s *backup.Selector) []*child {
 	const few = 16
+	for i := len(o.listed); i < len(o.all); i++ {
+		o.listed = append(o.listed, &o.all[i])
+	}
 	if len(o.all) > few && o.labeled == nil {
 		o.labeled = map[label][]*child{}
-		for _, c := range o.all {
+		for _, c := range o.listed {
 			for key, value := range c.labels.All {
 				o.labeled[label{key, value}] = append(o.labeled[label{key, value}], c)
 			}
 		}
 	}
-	all := o.all
+	all := o.listed
 	if o.labeled != nil {
 		for key, value := range s.Demands.All {
 			if fewer := o.labeled[label{key, value}]; len(fewer) < len(all) {
