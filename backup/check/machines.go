@@ -60,8 +60,8 @@ func provisioning(e *examination) []Finding {
 // (Cluster API core/reconcilers/machinehealthcheck v1.14.0).
 func healthChecks(e *examination) []Finding {
 	type tally struct {
-		machines, bare int
-		cluster        backup.ClusterID
+		made
+		bare int
 	}
 	covers, all := newCover(e), make(map[owner]*tally, len(e.made))
 	var last owner
@@ -78,7 +78,7 @@ func healthChecks(e *examination) []Finding {
 				by.kind, by.name = "MachineDeployment", first.Deployment
 			}
 			if t = all[by]; t == nil {
-				t = &tally{cluster: first.Cluster}
+				t = &tally{made: made{first: first}}
 				all[by] = t
 			}
 		}
@@ -96,7 +96,7 @@ func healthChecks(e *examination) []Finding {
 		case t.bare == t.machines:
 			message = fmt.Sprintf("none of its %d machines is covered", t.bare)
 		}
-		found = append(found, ruleHealth.On(by.backup, name(by.kind, by.namespace, by.name), "%s", message).Of(t.cluster))
+		found = append(found, ruleHealth.On(by.backup, name(by.kind, by.namespace, by.name), "%s", message).Of(t.first.Cluster))
 	}
 	return found
 }
