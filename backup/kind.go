@@ -17,7 +17,7 @@ type Record[T any] struct {
 // Table holds the records of one kind in blocks, in the order of backup,
 // namespace and name.
 type Table[T any] struct {
-	blocks [][]Record[T]
+	blocks[Record[T]]
 	index
 }
 
@@ -51,7 +51,7 @@ func (t *Table[T]) All() iter.Seq[*Record[T]] {
 			}
 			return
 		}
-		for _, b := range t.blocks {
+		for _, b := range t.blocks.all {
 			for i := range b {
 				if !yield(&b[i]) {
 					return
@@ -69,14 +69,6 @@ func (t *Table[T]) Named(backup int, namespace, name string) *Record[T] {
 		return nil
 	}
 	return t.at(t.position(i))
-}
-
-// blockLen returns how many records a block has room for: all of them are alike.
-func (t *Table[T]) blockLen() int { return cap(t.blocks[0]) }
-
-func (t *Table[T]) at(i uint32) *Record[T] {
-	n := uint32(t.blockLen())
-	return &t.blocks[i/n][i%n]
 }
 
 func (t *Table[T]) meta(i uint32) *Meta { return &t.at(i).Meta }

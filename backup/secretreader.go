@@ -26,9 +26,9 @@ type secretReader struct {
 	memory  *memory
 	use     usage
 	meta    metaUsage
-	list    []*keptSecret
+	kept    blocks[keptSecret]
+	list    []*keptSecret // of them, once all were read
 	form    *archive.Form // of the last one, which most share
-	room    []keptSecret  // for the next ones
 	// Used again for each Secret: what is kept of it, and what a value was decoded into.
 	values  []SecretValue
 	decoded []byte
@@ -161,24 +161,19 @@ func (r *secretReader) read(e *entry, s *scan.Scanner) error {
 	if !fits {
 		return named
 	}
-	if len(r.room) == 0 {
-		r.room = slices.Grow([]keptSecret(nil), blockLen)
-		r.room = r.room[:cap(r.room)]
-	}
 	if r.form == nil || *r.form != e.Form {
 		form := e.Form
 		r.form = &form
 	}
-	kept := &r.room[0]
+	kept := r.kept.add()
 	kept.form = r.form
 	if e.ownerless = len(r.values) == 0; !e.ownerless { // of most nothing matters but that they are there
 		kept.Values = slices.Clone(r.values)
 	}
 	if err := readMeta(&kept.Meta, e, r.capture, r.memory, &r.meta); err != nil {
-		*kept = keptSecret{}
+		r.kept.drop()
 		return err
 	}
-	r.list, r.room = append(r.list, kept), r.room[1:]
 	r.memory.spend(smallObject)
 	for _, v := range r.values {
 		r.memory.spend(len(v.value))
@@ -253,6 +248,12 @@ func (r *secretReader) value(key *secretKey) (SecretValue, error) {
 
 // finish keeps one copy of each Secret, as for other objects.
 func (r *secretReader) finish(l *loading) {
+	r.list = make([]*keptSecret, 0, r.kept.len())
+	for _, block := range r.kept.all {
+		for i := range block {
+			r.list = append(r.list, &block[i])
+		}
+	}
 	slices.SortStableFunc(r.list, func(a, b *keptSecret) int {
 		if c := compareNames(&a.Meta, &b.Meta); c != 0 {
 			return c

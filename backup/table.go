@@ -14,6 +14,42 @@ import (
 // allocator rounds up.
 const blockLen = 32
 
+// blocks are values in blocks that are alike, so that none is moved when one is added.
+type blocks[T any] struct{ all [][]T }
+
+// add adds an empty value.
+func (b *blocks[T]) add() *T {
+	if n := len(b.all); n == 0 || len(b.all[n-1]) == cap(b.all[n-1]) {
+		b.all = append(b.all, slices.Grow([]T(nil), blockLen))
+	}
+	last := &b.all[len(b.all)-1]
+	*last = (*last)[:len(*last)+1] // which is empty: see drop
+	return &(*last)[len(*last)-1]
+}
+
+// drop takes the last value away again.
+func (b *blocks[T]) drop() {
+	last := &b.all[len(b.all)-1]
+	n := len(*last) - 1
+	clear((*last)[n:])
+	if *last = (*last)[:n]; n == 0 {
+		b.all = b.all[:len(b.all)-1]
+	}
+}
+
+func (b *blocks[T]) len() int {
+	n := len(b.all)
+	if n == 0 {
+		return 0
+	}
+	return (n-1)*cap(b.all[0]) + len(b.all[n-1])
+}
+
+func (b *blocks[T]) at(i uint32) *T {
+	n := uint32(cap(b.all[0]))
+	return &b.all[i/n][i%n]
+}
+
 // entry is an item whose body is read.
 type entry struct {
 	*archive.Item
@@ -84,10 +120,13 @@ func (b *builder[T]) read(e *entry, s *scan.Scanner) error {
 			return err
 		}
 	}
-	r := b.add()
-	err := b.fill(r, e)
+	b.table.count++
+	err := b.fill(b.table.add(), e)
 	if err != nil {
-		b.drop(r)
+		b.table.count--
+		b.table.drop()
+	} else {
+		b.memory.spend(b.size)
 	}
 	return err
 }
@@ -157,28 +196,3 @@ func (b *builder[T]) finish(l *loading) {
 
 // has reports whether the settled table holds an object.
 func (b *builder[T]) has(m *Meta) bool { return b.copies.has(&b.table, m) }
-
-// add adds an empty record.
-func (b *builder[T]) add() *Record[T] {
-	t := &b.table
-	if t.count == 0 || t.count%t.blockLen() == 0 {
-		t.blocks = append(t.blocks, slices.Grow([]Record[T](nil), blockLen))
-	}
-	b.memory.spend(b.size)
-	t.count++
-	last := &t.blocks[len(t.blocks)-1]
-	*last = (*last)[:len(*last)+1] // which is empty: see drop
-	return &(*last)[len(*last)-1]
-}
-
-// drop takes the last record away again.
-func (b *builder[T]) drop(r *Record[T]) {
-	*r = Record[T]{}
-	b.memory.spend(-b.size)
-	t := &b.table
-	t.count--
-	last := &t.blocks[len(t.blocks)-1]
-	if *last = (*last)[:len(*last)-1]; len(*last) == 0 {
-		t.blocks = t.blocks[:len(t.blocks)-1]
-	}
-}
