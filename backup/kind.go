@@ -3,6 +3,7 @@ package backup
 import (
 	"fmt"
 	"iter"
+	"reflect"
 
 	"drift-detector/backup/archive"
 	"drift-detector/backup/scan"
@@ -105,6 +106,7 @@ type Kind[T any] struct {
 	// only says by their names which objects matter; nil means all of them.
 	only      func(namespace, name []byte) bool
 	ownerless bool // no ownerReferences are kept
+	shares    []func(*memory) sharing[T]
 	// alone says, in words, what it means that two backups hold one object of
 	// the kind: they are of one management cluster. It is empty for kinds whose
 	// objects may be in several backups, each of some clusters.
@@ -156,6 +158,30 @@ func (k *Kind[T]) Named(object string) *Kind[T] {
 // them. It is called while the kind is declared, before any pass.
 func (k *Kind[T]) Ownerless() *Kind[T] {
 	k.ownerless = true
+	return k
+}
+
+// sharing is called before and after a record is read.
+type sharing[T any] struct{ begin, end func(*T) }
+
+// Sharing makes records that are read one after the other have one value of what of points to,
+// where theirs are equal: it is never nil. It is called while the kind is declared, before any pass.
+//
+//go:noinline
+func Sharing[T, S any](k *Kind[T], of func(*T) **S, equal func(a, b *S) bool) *Kind[T] {
+	k.shares = append(k.shares, func(m *memory) sharing[T] {
+		last, next := (*S)(nil), new(S)
+		return sharing[T]{func(t *T) {
+			*next = *new(S)
+			*of(t) = next
+		}, func(t *T) {
+			if last == nil || !equal(last, next) {
+				m.spend(int(reflect.TypeFor[S]().Size()))
+				last, next = next, new(S)
+			}
+			*of(t) = last
+		}}
+	})
 	return k
 }
 

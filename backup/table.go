@@ -92,6 +92,7 @@ type builder[T any] struct {
 	table  Table[T]
 	copies copies
 	size   int // bytes of a record
+	shares []sharing[T]
 	// gathered is used again for each field that reads its paths together.
 	gathered []scan.Found
 }
@@ -103,6 +104,9 @@ func newBuilder[T any](k *Kind[T], m *memory) *builder[T] {
 	}
 	for _, c := range k.columns {
 		b.alone = append(b.alone, c.slots)
+	}
+	for _, s := range k.shares {
+		b.shares = append(b.shares, s(m))
 	}
 	return b
 }
@@ -136,6 +140,9 @@ func (b *builder[T]) fill(r *Record[T], e *entry) error {
 	if err := readMeta(&r.Meta, e, b.found, b.memory, &b.meta); err != nil {
 		return err
 	}
+	for _, s := range b.shares {
+		s.begin(&r.Data)
+	}
 	for i, c := range b.kind.columns {
 		if c.field.together != nil {
 			if err := b.readTogether(&r.Data, i); err != nil {
@@ -153,6 +160,9 @@ func (b *builder[T]) fill(r *Record[T], e *entry) error {
 			}
 			break
 		}
+	}
+	for _, s := range b.shares {
+		s.end(&r.Data)
 	}
 	b.memory.spend(b.copies.met(uint32(b.table.count-1), e))
 	return nil

@@ -54,6 +54,21 @@ func (n *needs) equal(other needs) bool {
 	return n.Pool == other.Pool && n.Datastore == other.Datastore && n.Template == other.Template && n.Zoned == other.Zoned && n.Policy == other.Policy && slices.Equal(n.Networks, other.Networks)
 }
 
+// clone is what machines of a cluster mostly have in common; their records share it.
+type clone struct {
+	Spec    cloneSpec
+	Needs   needs
+	Devices string // in JSON: network devices
+}
+
+func (c *clone) equal(other *clone) bool {
+	return c.Spec == other.Spec && c.Devices == other.Devices && c.Needs.equal(other.Needs)
+}
+
+func sharingClone[T any](k *backup.Kind[T], of func(*T) **clone) *backup.Kind[T] {
+	return backup.Sharing(k, of, (*clone).equal)
+}
+
 func dependencies[T any](of func(*T) *needs, at string) []backup.Field[T] {
 	return []backup.Field[T]{
 		backup.Text(func(t *T) *string { return &of(t).Pool }, at+"resourcePool"),
@@ -93,15 +108,19 @@ var clusters = backup.NewKind("vsphereclusters."+group,
 )
 
 type vsphereMachine struct {
-	Spec          cloneSpec
-	Needs         needs
-	ProviderID    string
+	*clone
+	*siblings
+	ProviderID string
+	StatusBack bool // annotation velero.io/restore-status: its status is restored
+}
+
+// siblings is what machines of an owner mostly have in common; their records share it.
+type siblings struct {
 	FailureDomain string
 	OS            string
 	Naming        string // template of the VM's name
 	Template      string // VSphereMachineTemplate that it was cloned from
-	Rest, Devices string // in JSON: fixed members of the clone spec, network devices
-	StatusBack    bool   // annotation velero.io/restore-status: its status is restored
+	Rest          string // in JSON: fixed members of the clone spec
 	capi.Labels
 }
 
@@ -125,7 +144,7 @@ const (
 	statusAnnotation = "annotation:velero.io/restore-status"
 )
 
-var machines = backup.NewKind("vspheremachines."+group, append(slices.Concat(
+var machines = sharingClone(backup.Sharing(backup.NewKind("vspheremachines."+group, append(slices.Concat(
 	placement(func(m *vsphereMachine) *cloneSpec { return &m.Spec }, "spec."),
 	dependencies(func(m *vsphereMachine) *needs { return &m.Needs }, "spec."),
 	capi.LabelFields(func(m *vsphereMachine) *capi.Labels { return &m.Labels })),
@@ -137,19 +156,18 @@ var machines = backup.NewKind("vspheremachines."+group, append(slices.Concat(
 	backup.Text(func(m *vsphereMachine) *string { return &m.Template }, "annotation:"+clusterv1.TemplateClonedFromNameAnnotation),
 	backup.Members(func(m *vsphereMachine) *string { return &m.Rest }, fixed("spec.")...),
 	backup.Members(func(m *vsphereMachine) *string { return &m.Devices }, "spec."+networkDevices),
-)...).Ownerless()
+)...).Ownerless(), func(m *vsphereMachine) **siblings { return &m.siblings }, func(a, b *siblings) bool { return *a == *b }), func(m *vsphereMachine) **clone { return &m.clone })
 
 type vsphereVM struct {
-	Spec          cloneSpec
-	Needs         needs
-	BIOSUUID      string
-	Bootstrap     string // name of the bootstrap data's object, which is the Machine's
-	VMRef         string // "VirtualMachine:vm-136"
-	ControlPlane  bool
-	StatusBack    bool              // annotation velero.io/restore-status: its status is restored
-	Addresses     []string          // of the VM, as its guest said
-	Rest, Devices string            // in JSON: fixed members of the clone spec, network devices
-	Missing       *backup.Condition // that the VM is there, while it does not hold; nil in most cases
+	*clone
+	BIOSUUID     string
+	Bootstrap    string // name of the bootstrap data's object, which is the Machine's
+	VMRef        string // "VirtualMachine:vm-136"
+	ControlPlane bool
+	StatusBack   bool              // annotation velero.io/restore-status: its status is restored
+	Addresses    []string          // of the VM, as its guest said
+	Rest         string            // in JSON: fixed members of the clone spec
+	Missing      *backup.Condition // that the VM is there, while it does not hold; nil in most cases
 }
 
 // missing makes room for the condition only where it does not hold.
@@ -160,7 +178,7 @@ func missing(v *vsphereVM) *backup.Condition {
 	return v.Missing
 }
 
-var vms = backup.NewKind("vspherevms."+group, append(slices.Concat(
+var vms = sharingClone(backup.NewKind("vspherevms."+group, append(slices.Concat(
 	placement(func(v *vsphereVM) *cloneSpec { return &v.Spec }, "spec."),
 	dependencies(func(v *vsphereVM) *needs { return &v.Needs }, "spec.")),
 	backup.Text(func(v *vsphereVM) *string { return &v.BIOSUUID }, "spec.biosUUID"),
@@ -174,7 +192,7 @@ var vms = backup.NewKind("vspherevms."+group, append(slices.Concat(
 	// VMProvisioned up to CAPV v1.15, VirtualMachineProvisioned from v1.16 on.
 	backup.Failing(missing, "status.conditions", "VMProvisioned"),
 	backup.Failing(missing, "status.conditions", "VirtualMachineProvisioned"),
-)...)
+)...), func(v *vsphereVM) **clone { return &v.clone })
 
 // poolRef names a pool; its group is what its kind says.
 type poolRef struct{ Kind, Name string }
@@ -211,18 +229,17 @@ var (
 )
 
 type vsphereTemplate struct {
-	Spec       cloneSpec
-	Needs      needs
+	*clone
 	OS, Naming string
 }
 
-var templates = backup.NewKind("vspheremachinetemplates."+group, append(slices.Concat(
+var templates = sharingClone(backup.NewKind("vspheremachinetemplates."+group, append(slices.Concat(
 	placement(func(t *vsphereTemplate) *cloneSpec { return &t.Spec }, "spec.template.spec."),
 	dependencies(func(t *vsphereTemplate) *needs { return &t.Needs }, "spec.template.spec.")),
 	backup.Text(func(t *vsphereTemplate) *string { return &t.OS }, "spec.template.spec.os"),
 	backup.Text(func(t *vsphereTemplate) *string { return &t.Naming },
 		"spec.template.spec.naming.template", "spec.template.spec.namingStrategy.template"),
-)...).Ownerless()
+)...).Ownerless(), func(t *vsphereTemplate) **clone { return &t.clone })
 
 type vsphereIdentity struct {
 	Secret string
