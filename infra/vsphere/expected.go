@@ -22,8 +22,7 @@ func (p *Provider) Expected(s *backup.Snapshot) infra.Expected {
 	for i := range objs.members {
 		objs.expectedMachine(&objs.members[i], &c.Machines[i])
 	}
-	c.Resources, c.Recipes = objs.resources(), objs.recipes()
-	objs.need = nil // seldom asked for again
+	c.Resources, c.Recipes = objs.needed()
 	c.OwnershipHints = objs.ownershipHints()
 	c.Proofs = objs.proofs()
 	c.Absent = objs.absent()

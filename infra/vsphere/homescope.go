@@ -110,7 +110,8 @@ func (objs *objects) addNeeded(homes []*homeScope) {
 	for _, h := range homes {
 		byID[h.id] = h
 	}
-	for _, r := range objs.resources() {
+	needed, _ := objs.needed()
+	for _, r := range needed {
 		if h := byID[r.Target]; h != nil {
 			h.needed = append(h.needed, r.Keys...)
 		}

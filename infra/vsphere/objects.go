@@ -15,7 +15,6 @@ import (
 type objects struct {
 	snapshot  *backup.Snapshot
 	clusters  map[capi.Object]*backup.Record[vsphereCluster]
-	templates map[capi.Object]*backup.Record[vsphereTemplate]
 	zones     map[capi.Object]*backup.Record[vsphereZone]
 	claims    map[capi.Object]bool // whether what the claim has been given is there, too
 	domains   map[capi.Object]*backup.Record[vsphereDomain]
@@ -35,7 +34,6 @@ type objects struct {
 	locations map[cloneSpec]location
 	targets   map[clusterServer]string
 	placed    map[placing]*place
-	need      *needed
 	owning    []owner                       // once they are asked for
 	owned     map[backup.ClusterID][]*owner // likewise
 	ours      map[backup.ClusterID]string   // likewise, see providers
@@ -90,7 +88,7 @@ type placing struct {
 
 func newObjects(s *backup.Snapshot) *objects {
 	objs := &objects{
-		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), clusters: capi.Index(clusters.In(s)), templates: capi.Index(templates.In(s)),
+		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), clusters: capi.Index(clusters.In(s)),
 		zones: capi.Index(zones.In(s)), domains: capi.Index(domains.In(s)), claims: claims(s),
 		identities: capi.Index(identities.In(s)), namespaces: capi.Index(namespaces.In(s)), known: capi.Clusters(s),
 		vmOf: make(map[capi.Object]*backup.Record[vsphereVM], vms.In(s).Len()), vmNamed: map[capi.Object]*backup.Record[vsphereVM]{},

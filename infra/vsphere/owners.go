@@ -5,7 +5,6 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
-	"drift-detector/infra/capi"
 )
 
 // owner is what may create VMs for a vSphere cluster: a control plane, a
@@ -128,7 +127,7 @@ func (o *owner) templateNames(names []string) []string {
 
 func (objs *objects) templatesNamed(o *owner, names []string) (found []*backup.Record[vsphereTemplate]) {
 	for _, name := range names {
-		if t := objs.templates[capi.Object{Backup: o.id.Cluster.Backup, Namespace: o.id.Cluster.Namespace, Name: name}]; name != "" && t != nil {
+		if t := templates.In(objs.snapshot).Named(o.id.Cluster.Backup, o.id.Cluster.Namespace, name); t != nil {
 			found = append(found, t)
 		}
 	}

@@ -2,7 +2,9 @@ package vsphere
 
 import (
 	"cmp"
+	"hash/maphash"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -21,13 +23,9 @@ type thing struct {
 	key        infra.Key // zero when the name is in a form that cannot be looked up
 }
 
-// usedThing is a thing with the objects of the backup that name it.
-type usedThing struct {
-	thing
-	first string
-	more  int
-	users string // names the users, the first by its name; complete says it
-}
+// counted is how many objects name a resource beside the first, which its UsedBy holds until
+// complete says who all are, and where the resource is in the list whose hash is the same; -1: nowhere.
+type counted struct{ more, same int32 }
 
 // user is an object of the backup that names things.
 type user struct {
@@ -37,22 +35,17 @@ type user struct {
 	meta    *backup.Meta
 }
 
-// name returns a name as in "VSphereMachineTemplate tenant/md-0".
-func (u *user) name() string { return u.kind + " " + u.meta.Namespace + "/" + u.meta.Name }
-
-// uses are the things of an object that an instance may yet be made from.
-type uses struct {
-	user
-	things []*usedThing
-}
-
 // needed collects what the machines' objects name: first the templates that new
 // machines are made from, then the machines themselves.
 type needed struct {
 	objects *objects
-	things  map[thing]*usedThing
-	list    []*usedThing // the same
-	uses    []uses
+	list    []infra.Resource
+	keys    []infra.Key // of each, or zero
+	counts  []counted
+	seed    maphash.Seed
+	at      map[uint64]int32 // in the list, by the hash of the thing
+	recipes []infra.Recipe   // of objects that an instance may yet be made from
+	uses    [][]int32        // what each of these needs
 	last    mention
 }
 
@@ -62,51 +55,61 @@ type mention struct {
 	cluster backup.ClusterID
 	spec    cloneSpec
 	want    needs
-	things  []*usedThing
+	things  []int32
 }
 
-// needed collects it once.
-func (objs *objects) needed() *needed {
-	if objs.need == nil {
-		room := 6 * len(objs.known) // a cluster needs a folder, a pool, a datastore, a template and a network
-		objs.need = &needed{objects: objs, things: make(map[thing]*usedThing, room), list: make([]*usedThing, 0, room), uses: make([]uses, 0, len(objs.templates))}
-		objs.need.addTemplates()
-		for i := range objs.members {
-			objs.need.addMember(&objs.members[i])
-		}
-		objs.need.complete()
+// needed lists what must exist for a machine to be replaced, and what templates and machines
+// without an instance need.
+func (objs *objects) needed() ([]infra.Resource, []infra.Recipe) {
+	room, owners := 6*len(objs.known), templates.In(objs.snapshot).Len() // a cluster needs a folder, a pool, a datastore, a template and a network
+	n := needed{
+		objects: objs, seed: maphash.MakeSeed(), at: make(map[uint64]int32, room),
+		list: make([]infra.Resource, 0, room), keys: make([]infra.Key, 0, room), counts: make([]counted, 0, room),
+		recipes: make([]infra.Recipe, 0, owners), uses: make([][]int32, 0, owners),
 	}
-	return objs.need
+	n.addTemplates()
+	for i := range objs.members {
+		n.addMember(&objs.members[i])
+	}
+	n.complete()
+	sort.Slice(n.list, func(i, j int) bool { return compareThings(&n.list[i], &n.list[j]) < 0 }) // they are large
+	return n.list, n.recipes
 }
 
 // complete says of every thing who uses it, once for all that need the thing.
 func (n *needed) complete() {
-	for _, t := range n.list {
-		if t.users = t.first; t.more > 0 {
-			t.users = t.first + " and " + strconv.Itoa(t.more) + " more"
+	var first, users string
+	var more int32
+	for i := range n.list {
+		r := &n.list[i]
+		if !n.keys[i].IsZero() {
+			r.Keys = n.keys[i : i+1 : i+1]
+		}
+		if of := n.counts[i].more; of > 0 {
+			if r.UsedBy != first || of != more {
+				first, more = r.UsedBy, of
+				users = first + " and " + strconv.Itoa(int(more)) + " more"
+			}
+			r.UsedBy = users
+		}
+	}
+	for i := range n.recipes {
+		if i > 0 && slices.Equal(n.uses[i], n.uses[i-1]) {
+			n.recipes[i].Needs = n.recipes[i-1].Needs
+			continue
+		}
+		n.recipes[i].Needs = make([]infra.Need, len(n.uses[i]))
+		for j, t := range n.uses[i] {
+			n.recipes[i].Needs[j] = infra.Need{Kind: n.list[t].Kind, Name: n.list[t].Name, UsedBy: n.list[t].UsedBy}
 		}
 	}
 }
 
-// resources lists what must exist for a machine to be replaced.
-func (objs *objects) resources() []infra.Resource {
-	n := objs.needed()
-	sorting.By(n.list, compareThings)
-	list, keys := make([]infra.Resource, len(n.list)), make([]infra.Key, len(n.list))
-	for i, t := range n.list {
-		list[i] = infra.Resource{Cluster: t.cluster, Target: t.target, Kind: t.kind, Name: t.name, UsedBy: t.users, WhenGone: code.FailsReplacement}
-		if keys[i] = t.key; !t.key.IsZero() {
-			list[i].Keys = keys[i : i+1 : i+1]
-		}
-	}
-	return list
-}
-
-func compareThings(a, b *usedThing) int {
-	if c := capi.CompareClusters(a.cluster, b.cluster); c != 0 { // as of most: the rest is not compared
+func compareThings(a, b *infra.Resource) int {
+	if c := capi.CompareClusters(a.Cluster, b.Cluster); c != 0 { // as of most: the rest is not compared
 		return c
 	}
-	return cmp.Or(cmp.Compare(a.target, b.target), cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name), capi.CompareKeys(a.key, b.key))
+	return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), slices.CompareFunc(a.Keys, b.Keys, capi.CompareKeys))
 }
 
 // addTemplates goes over the templates in use. Of machines in failure domains
@@ -187,7 +190,7 @@ func (objs *objects) templateOf(m *member) *backup.Record[vsphereTemplate] {
 	if m.machine == nil || m.machine.Data.Template == "" {
 		return nil
 	}
-	return objs.templates[capi.Object{Backup: m.cluster.Backup, Namespace: m.machine.Namespace, Name: m.machine.Data.Template}]
+	return templates.In(objs.snapshot).Named(m.cluster.Backup, m.machine.Namespace, m.machine.Data.Template)
 }
 
 // add notes what one object names, once for each object. made reports whether an instance
@@ -197,21 +200,51 @@ func (n *needed) add(u user, spec cloneSpec, want needs, made bool) {
 	if l := &n.last; l.cluster != u.cluster || l.spec != spec || !l.want.equal(want) {
 		n.last = n.named(u.cluster, spec, want)
 	}
+	name := ""
+	title := func() string { // once
+		if name == "" {
+			name = u.kind + " " + u.meta.Namespace + "/" + u.meta.Name
+		}
+		return name
+	}
 	if made {
-		n.uses = append(n.uses, uses{u, n.last.things})
+		n.recipes, n.uses = append(n.recipes, infra.Recipe{Cluster: u.cluster, Machine: u.machine, Object: title()}), append(n.uses, n.last.things)
 	}
 	for _, t := range n.last.things {
-		if t.first == "" {
-			t.first = u.name()
+		if r := &n.list[t]; r.UsedBy == "" {
+			r.UsedBy = title()
 		} else {
-			t.more++
+			n.counts[t].more++
 		}
 	}
 }
 
+// place returns where a thing is in the list, and appends it where it is not.
+func (n *needed) place(t thing) int32 {
+	hash := maphash.Comparable(n.seed, t)
+	first, known := n.at[hash]
+	if !known {
+		first = -1
+	}
+	for i := first; i >= 0; i = n.counts[i].same {
+		if n.is(i, &t) {
+			return i
+		}
+	}
+	i := int32(len(n.list))
+	n.list = append(n.list, infra.Resource{Cluster: t.cluster, Target: t.target, Kind: t.kind, Name: t.name, WhenGone: code.FailsReplacement})
+	n.keys, n.counts, n.at[hash] = append(n.keys, t.key), append(n.counts, counted{same: first}), i
+	return i
+}
+
+func (n *needed) is(i int32, t *thing) bool {
+	r := &n.list[i]
+	return r.Cluster == t.cluster && r.Target == t.target && r.Kind == t.kind && r.Name == t.name && n.keys[i] == t.key
+}
+
 // named returns what an object of a cluster names that says spec and want.
 func (n *needed) named(cluster backup.ClusterID, spec cloneSpec, want needs) mention {
-	m := mention{cluster: cluster, spec: spec, want: want}
+	m := mention{cluster: cluster, spec: spec, want: want, things: make([]int32, 0, 4+len(want.Networks))}
 	at := n.objects.locationOf(spec)
 	target := n.objects.targetID(cluster, at.Server)
 	note := func(kind, name string, key infra.Key) {
@@ -221,17 +254,12 @@ func (n *needed) named(cluster backup.ClusterID, spec cloneSpec, want needs) men
 			}
 			name = theOnlyOne
 		}
-		k := thing{cluster, target, kind, name, key}
-		if at := len(m.things); at < len(n.last.things) && n.last.things[at].thing == k { // as most objects of a cluster
+		t := thing{cluster, target, kind, name, key}
+		if at := len(m.things); at < len(n.last.things) && n.is(n.last.things[at], &t) { // as most objects of a cluster
 			m.things = append(m.things, n.last.things[at])
 			return
 		}
-		t := n.things[k]
-		if t == nil {
-			t = &usedThing{thing: k}
-			n.things[k], n.list = t, append(n.list, t)
-		}
-		m.things = append(m.things, t)
+		m.things = append(m.things, n.place(t))
 	}
 	if strings.TrimSpace(spec.Folder) != "" {
 		note("folder", spec.Folder, at.folderKey())

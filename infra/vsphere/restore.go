@@ -2,7 +2,6 @@ package vsphere
 
 import (
 	"fmt"
-	"slices"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -127,21 +126,4 @@ func (objs *objects) lacks(m *member) []string {
 		return []string{domainKind + " " + zone.Data.Domain}
 	}
 	return nil
-}
-
-// recipes returns what templates and machines without an instance need.
-func (objs *objects) recipes() []infra.Recipe {
-	n := objs.needed()
-	list := make([]infra.Recipe, 0, len(n.uses))
-	var needs []infra.Need
-	for i, u := range n.uses {
-		if i == 0 || !slices.Equal(u.things, n.uses[i-1].things) {
-			needs = make([]infra.Need, len(u.things))
-			for i, t := range u.things {
-				needs[i] = infra.Need{Kind: t.kind, Name: t.name, UsedBy: t.users}
-			}
-		}
-		list = append(list, infra.Recipe{Cluster: u.cluster, Machine: u.machine, Object: u.name(), Needs: needs})
-	}
-	return list
 }

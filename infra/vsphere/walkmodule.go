@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"drift-detector/backup"
-	"drift-detector/infra/capi"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
 )
@@ -54,7 +53,7 @@ func (q *questions) askModules(id backup.ClusterID, c *backup.Record[vsphereClus
 	owners, whole := map[module]bool{}, pass
 	look := func(plane bool, kind, name string, template backup.Ref) {
 		owners[module{plane, name}] = true
-		if template.Kind == templateKind && q.objs.templates[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: template.Name}] == nil {
+		if template.Kind == templateKind && templates.In(q.objs.snapshot).Named(id.Backup, id.Namespace, template.Name) == nil {
 			object := fmt.Sprintf("%s %s/%s", templateKind, id.Namespace, template.Name)
 			whole = answer(walk.None, object, fmt.Sprintf("%s of %s %s is not in the backup", object, kind, name), "exists")
 		}
