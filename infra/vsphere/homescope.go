@@ -68,12 +68,11 @@ type homeScope struct {
 	backup      int
 	identity    identity
 	clusters    []backup.ClusterID // sorted
-	of          map[backup.ClusterID]bool
-	thumbprints []string    // the VSphereClusters' own first
-	folders     []string    // folders, sorted
-	needed      []infra.Key // what machines need in addition
-	ignored     []string    // settings that are not followed, for the operator
-	unplaced    bool        // machines whose place is not known are looked for here
+	thumbprints []string           // the VSphereClusters' own first
+	folders     []string           // folders, sorted
+	needed      []infra.Key        // what machines need in addition
+	ignored     []string           // settings that are not followed, for the operator
+	unplaced    bool               // machines whose place is not known are looked for here
 }
 
 // ids returns those of the target for a home.
@@ -131,14 +130,13 @@ func (l *homeScopeList) at(cluster backup.ClusterID, spec cloneSpec) *homeScope 
 	id := l.objects.targetID(cluster, server)
 	h := l.byID[id]
 	if h == nil {
-		h = &homeScope{id: id, server: server, raw: spec.Server, backup: cluster.Backup, identity: l.objects.identityOf(cluster), of: map[backup.ClusterID]bool{}}
+		h = &homeScope{id: id, server: server, raw: spec.Server, backup: cluster.Backup, identity: l.objects.identityOf(cluster)}
 		l.byID[id] = h
 		if strings.Contains(spec.Server, "@") {
 			h.ignored = append(h.ignored, "the user info in the server "+server+" of "+l.objects.snapshot.Subject().The()+" is ignored")
 		}
 	}
-	if !h.of[cluster] {
-		h.of[cluster] = true
+	if n := len(h.clusters); n == 0 || h.clusters[n-1] != cluster {
 		h.clusters = append(h.clusters, cluster)
 	}
 	if spec.Thumbprint != "" && !slices.Contains(h.thumbprints, spec.Thumbprint) {
@@ -166,6 +164,7 @@ func (l *homeScopeList) sorted() []*homeScope {
 	all := slices.SortedFunc(maps.Values(l.byID), func(a, b *homeScope) int { return cmp.Compare(a.id, b.id) })
 	for _, h := range all {
 		sorting.By(h.clusters, capi.CompareClusters)
+		h.clusters = slices.Compact(h.clusters)
 		slices.Sort(h.folders)
 		h.folders = slices.Compact(h.folders)
 	}

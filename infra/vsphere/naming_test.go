@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"drift-detector/backup/naming"
+	"drift-detector/infra"
 )
 
 func TestVMNames(t *testing.T) {
@@ -79,16 +80,16 @@ func TestStemsMeet(t *testing.T) {
 	const folder = "vc:443/DC0/vm/prod"
 	for range 3000 {
 		name := "c" + word("abcdefghij-0123456789", r.IntN(60)) + "z"
-		o := owner{}
+		o := owner{id: &infra.OwnerID{}}
 		o.id.Kind, o.id.Name = "MachineSet", name
 		generated := naming.Stem(name) + word(naming.Alphabet, naming.SuffixLen)
-		if want := o.stem(&o.id, folder, "").Key; len(generated) > naming.MaxName || !slices.Contains(stems(folder, generated), want) {
+		if want := o.stem(folder, "").Key; len(generated) > naming.MaxName || !slices.Contains(stems(folder, generated), want) {
 			t.Fatalf("%s of MachineSet %s has %v, want %s", generated, name, stems(folder, generated), want)
 		}
 		o.id.Kind, o.id.Name = "MachineDeployment", name[:min(len(name), 40)]
 		set := o.id.Name + "-" + word(naming.Alphabet, naming.SuffixLen+r.IntN(naming.MaxSetSuffix-naming.SuffixLen+1))
 		generated = set + "-" + word(naming.Alphabet, naming.SuffixLen)
-		if want := o.stem(&o.id, folder, "").Key; !slices.Contains(stems(folder, generated), want) {
+		if want := o.stem(folder, "").Key; !slices.Contains(stems(folder, generated), want) {
 			t.Fatalf("%s of MachineDeployment %s has %v, want %s", generated, o.id.Name, stems(folder, generated), want)
 		}
 	}

@@ -13,17 +13,18 @@ import (
 
 // objects is what the vSphere objects of a Snapshot say together.
 type objects struct {
-	snapshot  *backup.Snapshot
-	clusters  map[capi.Object]*backup.Record[vsphereCluster]
-	zones     map[capi.Object]*backup.Record[vsphereZone]
-	claims    map[capi.Object]bool // whether what the claim has been given is there, too
-	domains   map[capi.Object]*backup.Record[vsphereDomain]
-	known     map[backup.ClusterID]*backup.Cluster
+	snapshot *backup.Snapshot
+	clusters map[capi.Object]*backup.Record[vsphereCluster]
+	zones    map[capi.Object]*backup.Record[vsphereZone]
+	claims   map[capi.Object]bool // whether what the claim has been given is there, too
+	domains  map[capi.Object]*backup.Record[vsphereDomain]
+	known    map[backup.ClusterID]*backup.Cluster
 	// What says who may use which credential.
 	identities map[capi.Object]*backup.Record[vsphereIdentity]
 	namespaces map[capi.Object]*backup.Record[namespace]
 	// Of the VSphereVMs, until members have them:
-	vmOf          map[capi.Object]*backup.Record[vsphereVM] // by the VSphereMachine that owns it
+	vmOf          []*backup.Record[vsphereVM]               // in the order of the VSphereMachines that own them
+	nextVM        int                                       // in vmOf, behind the last that was found
 	vmNamed       map[capi.Object]*backup.Record[vsphereVM] // without such an owner, by its name and by its bootstrap data
 	members       []member
 	places        []*place // of the members, in the order of the first that is at each
@@ -91,12 +92,12 @@ func newObjects(s *backup.Snapshot) *objects {
 		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), clusters: capi.Index(clusters.In(s)),
 		zones: capi.Index(zones.In(s)), domains: capi.Index(domains.In(s)), claims: claims(s),
 		identities: capi.Index(identities.In(s)), namespaces: capi.Index(namespaces.In(s)), known: capi.Clusters(s),
-		vmOf: make(map[capi.Object]*backup.Record[vsphereVM], vms.In(s).Len()), vmNamed: map[capi.Object]*backup.Record[vsphereVM]{},
+		vmOf: make([]*backup.Record[vsphereVM], 0, vms.In(s).Len()), vmNamed: map[capi.Object]*backup.Record[vsphereVM]{},
 		servers: map[string]string{}, locations: make(map[cloneSpec]location, len(s.Clusters)), targets: make(map[clusterServer]string, len(s.Clusters)), placed: make(map[placing]*place, len(s.Clusters)),
 	}
 	for v := range vms.In(s).All() {
-		if owner, ok := capi.OwnerOf(&v.Meta, machineKind); ok {
-			putFirst(objs.vmOf, capi.Object{Backup: v.Backup, Namespace: v.Namespace, Name: owner}, v)
+		if _, ok := capi.OwnerOf(&v.Meta, machineKind); ok {
+			objs.vmOf = append(objs.vmOf, v)
 			continue
 		}
 		// A restore takes ownerReferences away (lab/restore); names are left.
@@ -104,6 +105,9 @@ func newObjects(s *backup.Snapshot) *objects {
 		if v.Data.Bootstrap != "" {
 			putFirst(objs.vmNamed, capi.Object{Backup: v.Backup, Namespace: v.Namespace, Name: v.Data.Bootstrap}, v)
 		}
+	}
+	if ordered := func(a, b *backup.Record[vsphereVM]) int { return capi.CompareObjects(machineOf(a), machineOf(b)) }; !slices.IsSortedFunc(objs.vmOf, ordered) {
+		slices.SortStableFunc(objs.vmOf, ordered)
 	}
 	objs.join()
 	objs.vmOf, objs.vmNamed, objs.placed = nil, nil, nil
@@ -132,11 +136,11 @@ func putFirst[V any](m map[capi.Object]V, k capi.Object, v V) {
 // join makes a member of every Machine that is CAPV's, then of every
 // VSphereMachine and at last of every VSphereVM that is left over.
 func (objs *objects) join() {
-	used := make(map[*backup.Record[vsphereVM]]bool, len(objs.snapshot.Machines))
+	used := make([]*backup.Record[vsphereVM], 0, len(objs.snapshot.Machines))
 	objs.members = make([]member, 0, len(objs.snapshot.Machines))
 	add := func(m member, cluster backup.ClusterID) {
 		if m.vm != nil {
-			used[m.vm] = true
+			used = append(used, m.vm)
 		}
 		if n := len(objs.members); n > 0 && objs.members[n-1].cluster == cluster {
 			m.infra, m.modular = objs.members[n-1].infra, objs.members[n-1].modular
@@ -159,15 +163,44 @@ func (objs *objects) join() {
 			}
 			add(m, id)
 		})
+	byName := func(a, b *backup.Record[vsphereVM]) int {
+		return capi.CompareObjects(capi.ObjectOf(&a.Meta), capi.ObjectOf(&b.Meta))
+	}
+	if !slices.IsSortedFunc(used, byName) {
+		slices.SortFunc(used, byName)
+	}
 	for v := range vms.In(objs.snapshot).All() {
-		if !used[v] && v.ClusterName != "" {
+		for len(used) > 0 && byName(used[0], v) < 0 {
+			used = used[1:]
+		}
+		if (len(used) == 0 || used[0] != v) && v.ClusterName != "" {
 			add(member{index: -1, vm: v}, capi.ClusterOf(&v.Meta))
 		}
 	}
 }
 
+// machineOf returns the VSphereMachine that owns a VSphereVM, of those that have one.
+func machineOf(v *backup.Record[vsphereVM]) capi.Object {
+	name, _ := capi.OwnerOf(&v.Meta, machineKind)
+	return capi.Object{Backup: v.Backup, Namespace: v.Namespace, Name: name}
+}
+
+// vmOwned returns the first VSphereVM that a VSphereMachine owns, or nil. It is looked for behind
+// the last one that was found, and then everywhere.
+func (objs *objects) vmOwned(machine capi.Object) *backup.Record[vsphereVM] {
+	next := objs.nextVM
+	if next >= len(objs.vmOf) || machineOf(objs.vmOf[next]) != machine || next > 0 && machineOf(objs.vmOf[next-1]) == machine {
+		var found bool
+		if next, found = slices.BinarySearchFunc(objs.vmOf, machine, func(v *backup.Record[vsphereVM], at capi.Object) int { return capi.CompareObjects(machineOf(v), at) }); !found {
+			return nil
+		}
+	}
+	objs.nextVM = next + 1
+	return objs.vmOf[next]
+}
+
 func (objs *objects) findVM(machine capi.Object, other string) *backup.Record[vsphereVM] {
-	return cmp.Or(objs.vmOf[machine], objs.vmNamed[machine], objs.vmNamed[capi.Object{Backup: machine.Backup, Namespace: machine.Namespace, Name: other}])
+	return cmp.Or(objs.vmOwned(machine), objs.vmNamed[machine], objs.vmNamed[capi.Object{Backup: machine.Backup, Namespace: machine.Namespace, Name: other}])
 }
 
 // locate fills in where the member's VM is to be and what it is called.

@@ -1,17 +1,21 @@
 package vsphere
 
 import (
+	"cmp"
 	"slices"
+	"sort"
+	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // owner is what may create VMs for a vSphere cluster: a control plane, a
 // MachineSet or a MachineDeployment, with the VSphereMachineTemplates that it
 // uses or used.
 type owner struct {
-	id           infra.OwnerID
+	id           *infra.OwnerID                 // may be held without the rest
 	infra        *backup.Record[vsphereCluster] // of its cluster; nil when the backup lacks it
 	controlPlane bool
 	retired      bool   // a MachineSet that a rollout scaled to nothing
@@ -43,8 +47,10 @@ func (objs *objects) ownersOf() map[backup.ClusterID][]*owner {
 
 func (objs *objects) findOwners() []owner {
 	ours, room := objs.providers(), len(objs.snapshot.ControlPlanes)+len(objs.snapshot.Groups)
-	list, at, current := make([]owner, 0, room), make(map[infra.OwnerID]int, room), make([]string, 0, room)
-	add := func(o owner, template string) {
+	list, ids, current := make([]owner, 0, room), make([]infra.OwnerID, 0, room), make([]string, 0, room)
+	add := func(id infra.OwnerID, o owner, template string) {
+		ids = append(ids, id)
+		o.id = &ids[len(ids)-1]
 		if n := len(list); n > 0 && list[n-1].id.Cluster == o.id.Cluster {
 			o.infra = list[n-1].infra
 		} else if ours[o.id.Cluster] == "" {
@@ -52,12 +58,11 @@ func (objs *objects) findOwners() []owner {
 		} else {
 			o.infra = objs.vsphereCluster(o.id.Cluster)
 		}
-		at[o.id] = len(list)
 		list, current = append(list, o), append(current, template)
 	}
 	for i := range objs.snapshot.ControlPlanes {
 		c := &objs.snapshot.ControlPlanes[i]
-		add(owner{id: infra.OwnerID{Cluster: c.Cluster, Kind: c.Kind, Name: c.Name}, controlPlane: true, naming: c.NamingTemplate}, "")
+		add(infra.OwnerID{Cluster: c.Cluster, Kind: c.Kind, Name: c.Name}, owner{controlPlane: true, naming: c.NamingTemplate}, "")
 	}
 	for i := range objs.snapshot.Groups {
 		g := &objs.snapshot.Groups[i]
@@ -66,23 +71,36 @@ func (objs *objects) findOwners() []owner {
 			if g.Infrastructure.Group == group && g.Infrastructure.Kind == templateKind {
 				template = g.Infrastructure.Name
 			}
-			add(owner{
-				id: infra.OwnerID{Cluster: g.Cluster, Kind: g.Kind, Name: g.Name}, naming: g.NamingTemplate,
+			add(infra.OwnerID{Cluster: g.Cluster, Kind: g.Kind, Name: g.Name}, owner{
+				naming:  g.NamingTemplate,
 				retired: g.Kind == "MachineSet" && g.Deployment != "" && g.Desired.Known && g.Desired.N == 0,
 			}, template)
 		}
 	}
-	var last [3]int // the owners of the member before are mostly this one's, too
+	byID := make([]int32, len(list))
+	for i := range byID {
+		byID[i] = int32(i)
+	}
+	// The last of an id counts.
+	slices.SortFunc(byID, func(a, b int32) int {
+		if c := compareOwners(list[a].id, list[b].id); c != 0 {
+			return c
+		}
+		return cmp.Compare(b, a)
+	})
+	// The owners of the member before are mostly this one's, too.
+	var last [3]int
 	for i := range objs.members {
 		m, n := &objs.members[i], 0
 		objs.eachOwner(m, func(id infra.OwnerID) {
 			o := last[n]
-			if o >= len(list) || list[o].id != id {
-				found, known := at[id]
+			if o >= len(list) || *list[o].id != id {
+				at, known := sort.Find(len(byID), func(i int) int { return compareOwners(&id, list[byID[i]].id) })
 				if !known {
 					return
 				}
-				o, last[n] = found, found
+				o = int(byID[at])
+				last[n] = o
 			}
 			n++
 			list[o].members = append(list[o].members, m)
@@ -94,6 +112,14 @@ func (objs *objects) findOwners() []owner {
 		list[i].templates = objs.templatesNamed(&list[i], names)
 	}
 	return list
+}
+
+// compareOwners compares names first: those of most differ.
+func compareOwners(a, b *infra.OwnerID) int {
+	if c := strings.Compare(a.Name, b.Name); c != 0 {
+		return c
+	}
+	return cmp.Or(strings.Compare(a.Kind, b.Kind), capi.CompareClusters(a.Cluster, b.Cluster))
 }
 
 // eachOwner visits the control plane, MachineSet and MachineDeployment of a member.

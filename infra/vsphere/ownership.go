@@ -56,7 +56,6 @@ const manyFolders = 64
 // nameHints appends the hints that the names of the owners of one cluster give.
 func (objs *objects) nameHints(hints []infra.OwnershipHint, owners []*owner, folders []folder, joins []infra.Key) []infra.OwnershipHint {
 	first, patterns := len(hints), map[patternKey]*infra.OwnershipHint{}
-	ids := make([]infra.OwnerID, len(owners)) // to be held without the rest of the owners
 	elsewhere := folder{location{Folder: anywhere}, where(anywhere)}
 	named := map[string]*folder{}
 	if len(folders) > manyFolders {
@@ -65,16 +64,14 @@ func (objs *objects) nameHints(hints []infra.OwnershipHint, owners []*owner, fol
 		}
 	}
 	var shapes []shape
-	for i, o := range owners {
-		id := &ids[i]
-		*id = o.id
+	for _, o := range owners {
 		shapes = o.shapes(shapes[:0])
 		add := func(f *folder) {
 			for _, shape := range shapes {
 				if shape.plain {
-					hints = append(hints, o.stem(id, f.Folder, f.place))
+					hints = append(hints, o.stem(f.Folder, f.place))
 				} else {
-					o.addPatterns(patterns, id, f.Folder, shape)
+					o.addPatterns(patterns, f.Folder, shape)
 				}
 			}
 		}
@@ -206,10 +203,10 @@ var (
 )
 
 // stem ties by the default names, which keys can express.
-func (o *owner) stem(id *infra.OwnerID, folder, place string) infra.OwnershipHint {
+func (o *owner) stem(folder, place string) infra.OwnershipHint {
 	name := naming.Stem(o.id.Name)
 	t := infra.OwnershipHint{
-		Grade: gradeIn(folder), Owner: id, ControlPlane: o.controlPlane,
+		Grade: gradeIn(folder), Owner: o.id, ControlPlane: o.controlPlane,
 		// Of owners whose names are cut to the same stem none is the more likely one.
 		Specificity: min(len(o.id.Name), len(name)),
 		Key:         infra.Key{Kind: keyStem1},
@@ -268,7 +265,7 @@ type patternKey struct {
 	pattern, folder string
 }
 
-func (o *owner) addPatterns(all map[patternKey]*infra.OwnershipHint, id *infra.OwnerID, folder string, s shape) {
+func (o *owner) addPatterns(all map[patternKey]*infra.OwnershipHint, folder string, s shape) {
 	for _, machine := range o.machineNames() {
 		// Of a name that is cut to 15 characters any other may begin likewise.
 		if isWindows(s.os) && folder != anywhere {
@@ -281,7 +278,7 @@ func (o *owner) addPatterns(all map[patternKey]*infra.OwnershipHint, id *infra.O
 		}
 		k := patternKey{o.id.Cluster, name.pattern(), folder}
 		if have := all[k]; have != nil {
-			if *have.Owner != o.id {
+			if *have.Owner != *o.id {
 				have.Owner = &infra.OwnerID{Cluster: o.id.Cluster}
 				have.ControlPlane = have.ControlPlane && o.controlPlane
 				have.Detail = fmt.Sprintf("its name is what a naming template makes of several owners of cluster %s, in %s", o.id.Cluster.Name, where(folder))
@@ -289,7 +286,7 @@ func (o *owner) addPatterns(all map[patternKey]*infra.OwnershipHint, id *infra.O
 			continue
 		}
 		t := &infra.OwnershipHint{
-			Grade: gradeIn(folder), Owner: id, ControlPlane: o.controlPlane, Specificity: anchor,
+			Grade: gradeIn(folder), Owner: o.id, ControlPlane: o.controlPlane, Specificity: anchor,
 			Pattern: &infra.NamePattern{Name: k.pattern},
 			Detail:  fmt.Sprintf("its name is what the naming template or OS of %s %s makes of a machine's name, in %s", o.id.Kind, o.id.Name, where(folder)),
 		}
