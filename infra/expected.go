@@ -139,8 +139,8 @@ type ExpectedMachine struct {
 	// Reads is empty for a controller whose Controller.ID is not IDInSpec, and, with
 	// Searches, where nobody knows how the controller looks.
 	Reads    string
-	ReadsID  bool
 	Searches []Key
+	ReadsID  bool
 	// InfraMissing says that the infrastructure object is not in the backup.
 	InfraMissing bool
 	Restore      *Restore // nil when there is nothing to say

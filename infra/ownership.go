@@ -41,16 +41,16 @@ type OwnershipHint struct {
 	ControlPlane bool
 	// ByName says that the hint is a name or an address, which somebody else's instances
 	// may have as well.
-	ByName      bool
+	ByName bool
+	// Shares is a kind of key. Where it is set, the instance has to have the same key of
+	// the kind as a living instance whose id is recorded for a machine of the cluster:
+	// that shows the place where the backup does not say it.
+	Shares      KeyKind
 	Specificity int // among hints of one grade the most specific wins; a draw decides nothing
 	// Expect are what an instance of the owner has, where it has one of their
 	// kind at all: other values than those of the kind contradict the hint, which then
 	// counts for nothing.
 	Expect []Key
-	// Shares is a kind of key. Where it is set, the instance has to have the same key of
-	// the kind as a living instance whose id is recorded for a machine of the cluster:
-	// that shows the place where the backup does not say it.
-	Shares KeyKind
 	// Detail is the evidence for people: "its name is {owner} + 5 characters, in {place}",
 	// see Evidence.
 	Detail string

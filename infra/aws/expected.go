@@ -28,7 +28,10 @@ func (p *Provider) Expected(s *backup.Snapshot) infra.Expected {
 	c.Resources = objs.resources()
 	c.LoadBalancers = objs.loadBalancers()
 	c.Absent = objs.absent()
-	c.Steps, c.OnInstance = objs.steps(), map[string]func(int, infra.Sight) []walk.Step{Name: objs.onInstance()}
+	c.Steps = objs.steps()
+	if len(objs.members) > 0 {
+		c.OnInstance = map[string]func(int, infra.Sight) []walk.Step{Name: objs.onInstance()}
+	}
 	for _, id := range objs.order() {
 		c.OwnerTags = append(c.OwnerTags, infra.Key{Kind: infra.OwnerTag, Value: objs.locations[id].tag})
 	}

@@ -26,7 +26,9 @@ func (p *Provider) Expected(s *backup.Snapshot) infra.Expected {
 	c.Absent = objs.absent()
 	c.Halts = objs.halts()
 	c.Steps = objs.steps()
-	c.OnInstance = map[string]func(int, infra.Sight) []walk.Step{Name: objs.onInstance()}
+	if len(objs.members) > 0 {
+		c.OnInstance = map[string]func(int, infra.Sight) []walk.Step{Name: objs.onInstance()}
+	}
 	for _, id := range objs.order() {
 		c.OwnerTags = append(c.OwnerTags, ownerTag(objs.locations[id].groupID(), id.Name))
 	}

@@ -27,7 +27,9 @@ func (p *Provider) Expected(s *backup.Snapshot) infra.Expected {
 	c.Absent = objs.absent()
 	c.Halts, c.Alone = objs.halts(), objs.alone
 	c.Steps = objs.steps()
-	c.OnInstance = map[string]func(int, infra.Sight) []walk.Step{Name: objs.onInstance()}
+	if len(objs.members) > 0 {
+		c.OnInstance = map[string]func(int, infra.Sight) []walk.Step{Name: objs.onInstance()}
+	}
 	for _, id := range objs.order() {
 		c.OwnerTags = append(c.OwnerTags, infra.Key{Kind: infra.OwnerTag, Value: resourceName(id)})
 	}

@@ -17,10 +17,13 @@ const whyPlacement = capi.WhyClusterScoped + "CAPV derives the place of its mach
 // object once.
 func (objs *objects) absent() []backup.Absence {
 	m := &capi.Missing{}
-	of := objs.byVSphereCluster()
+	var of map[*backup.Record[vsphereCluster]][]backup.ClusterID // once an identity is missing
 	for c := range clusters.In(objs.snapshot).All() {
 		at := capi.Object{Backup: c.Backup, Name: c.Data.IdentityName}
 		if c.Data.IdentityKind == identityKind && objs.identities[at] == nil {
+			if of == nil {
+				of = objs.byVSphereCluster()
+			}
 			m.Refer(identityKind, at, clusterKind+" "+c.Namespace+"/"+c.Name)
 			m.Concern(identityKind, at, of[c]...)
 		}

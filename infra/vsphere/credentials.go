@@ -140,7 +140,7 @@ func (objs *objects) excluded(c *backup.Record[vsphereCluster], object *backup.R
 		return "", true
 	}
 	var of *backup.Labels
-	if n := objs.namespaces[namespaceOf(&c.Meta)]; n != nil {
+	if n := namespaces.In(objs.snapshot).Named(c.Backup, "", c.Namespace); n != nil {
 		of = (*backup.Labels)(&n.Data.Labels)
 	}
 	switch selected, decided := infra.SelectsNamespace(selector, c.Namespace, of); {
@@ -171,8 +171,6 @@ func selectorOf(allowedNamespaces string) (labels.Selector, error) {
 	}
 	return metav1.LabelSelectorAsSelector(&allowed.Selector)
 }
-
-func namespaceOf(m *backup.Meta) capi.Object { return capi.Object{Backup: m.Backup, Name: m.Namespace} }
 
 // fromManager reads the credential that CAPV was installed with, one YAML
 // document (config/base/credentials.yaml v1.16.1).

@@ -69,7 +69,7 @@ func expectedJoins(endpoint string, planes []string) []infra.Key {
 	if !ok {
 		host = endpoint
 	}
-	keys := []infra.Key{joinsKey(strings.ToLower(endpoint)), joinsHost(host)}
+	keys := append(make([]infra.Key, 0, 2+len(planes)), joinsKey(strings.ToLower(endpoint)), joinsHost(host))
 	if formOf(host) == "Address" {
 		for _, a := range planes {
 			keys = append(keys, joinsHost(a))

@@ -21,7 +21,6 @@ type objects struct {
 	known    map[backup.ClusterID]*backup.Cluster
 	// What says who may use which credential.
 	identities map[capi.Object]*backup.Record[vsphereIdentity]
-	namespaces map[capi.Object]*backup.Record[namespace]
 	// Of the VSphereVMs, until members have them:
 	vmOf          []*backup.Record[vsphereVM]               // in the order of the VSphereMachines that own them
 	nextVM        int                                       // in vmOf, behind the last that was found
@@ -44,6 +43,7 @@ type objects struct {
 	parsed       map[string][]device   // by their JSON
 	merged       map[[2]string]string  // by that, and the networks of a failure domain
 	rests        map[string]*cloneRest // by their JSON
+	lastRestore  *infra.Restore        // of machines one after the other most are equal
 }
 
 type clusterServer struct {
@@ -91,7 +91,7 @@ func newObjects(s *backup.Snapshot) *objects {
 	objs := &objects{
 		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), clusters: capi.Index(clusters.In(s)),
 		zones: capi.Index(zones.In(s)), domains: capi.Index(domains.In(s)), claims: claims(s),
-		identities: capi.Index(identities.In(s)), namespaces: capi.Index(namespaces.In(s)), known: capi.Clusters(s),
+		identities: capi.Index(identities.In(s)), known: capi.Clusters(s),
 		vmOf: make([]*backup.Record[vsphereVM], 0, vms.In(s).Len()), vmNamed: map[capi.Object]*backup.Record[vsphereVM]{},
 		servers: map[string]string{}, locations: make(map[cloneSpec]location, len(s.Clusters)), targets: make(map[clusterServer]string, len(s.Clusters)), placed: make(map[placing]*place, len(s.Clusters)),
 	}

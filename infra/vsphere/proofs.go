@@ -59,8 +59,8 @@ func (objs *objects) proofs() []infra.VisibilityProof {
 	slices.SortFunc(placed, func(a, b *place) int {
 		return cmp.Or(capi.CompareClusters(a.cluster, b.cluster), cmp.Compare(a.target, b.target), cmp.Compare(a.at.Folder, b.at.Folder))
 	})
-	proofs = slices.Grow(proofs, 4*len(placed))
-	shared := map[string][]infra.VisibilityProof{} // by server and by folder, for whoever has its home there
+	proofs = slices.Grow(proofs, 3*len(placed)+len(roots)) // as most have
+	shared := map[string][]infra.VisibilityProof{}         // by server and by folder, for whoever has its home there
 	for i, p := range placed {
 		add := func(at string, of func() []infra.VisibilityProof) {
 			if shared[at] == nil {

@@ -34,7 +34,10 @@ func (objs *objects) restore(m *member) *infra.Restore {
 	if template == "" && lacks == nil && paused == "" && unclaimed == "" {
 		return nil
 	}
-	return &infra.Restore{Template: template, Lacks: lacks, Paused: paused, Unclaimed: unclaimed}
+	if last := objs.lastRestore; lacks != nil || last == nil || last.Lacks != nil || last.Template != template || last.Paused != paused || last.Unclaimed != unclaimed {
+		objs.lastRestore = &infra.Restore{Template: template, Lacks: lacks, Paused: paused, Unclaimed: unclaimed}
+	}
+	return objs.lastRestore
 }
 
 // claims returns the IPAddressClaims of the backup.

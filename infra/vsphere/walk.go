@@ -30,7 +30,7 @@ type questions struct {
 // steps returns those that the backup alone answers, and those of clusters that a listing
 // answers.
 func (objs *objects) steps(needed []infra.Resource) []infra.Step {
-	q := &questions{objs: objs, Questions: infra.Questions{Steps: make([]infra.Step, 0, 2*len(objs.snapshot.Clusters))}} // most clusters have two
+	q := &questions{objs: objs, Questions: infra.Questions{Steps: make([]infra.Step, 0, 2*len(objs.snapshot.Clusters)+len(walked))}} // most clusters have two, and a row that passes has one
 	for i := range objs.snapshot.Clusters {
 		id := objs.snapshot.Clusters[i].ID()
 		if c := objs.vsphereCluster(id); c != nil {

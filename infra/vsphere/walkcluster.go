@@ -117,8 +117,9 @@ func (q *questions) askCluster(id backup.ClusterID, c *backup.Record[vsphereClus
 		own = walk.Answer{Found: walk.Unseen, Objects: []string{clusterKind + " " + c.Namespace + "/" + c.Name}}
 	}
 	q.note(rowC6c, id, own)
+	object, target, pin := clusterKind+" "+c.Namespace+"/"+c.Name, at.ID, c.Data.Thumbprint // without the record
 	q.look(rowC6b, id, func(inv *infra.Inventory) walk.Answer {
-		return certificateAnswer(inv, inv.Named(at.ID), clusterKind+" "+c.Namespace+"/"+c.Name, c.Data.Thumbprint)
+		return certificateAnswer(inv, inv.Named(target), object, pin)
 	})
 }
 
@@ -184,7 +185,7 @@ func (objs *objects) ofSecret() map[capi.Object][]string {
 	if objs.secretOwners != nil {
 		return objs.secretOwners
 	}
-	all := map[capi.Object][]string{}
+	all := make(map[capi.Object][]string, len(objs.snapshot.Clusters))
 	add := func(at capi.Object, owner string) {
 		if !slices.Contains(all[at], owner) {
 			all[at] = append(all[at], owner)

@@ -138,13 +138,13 @@ func (objs *objects) onInstance() func(int, infra.Sight) []walk.Step {
 type wanted struct {
 	*place
 	*cloneRest
-	group           *vmGroup // nil: none
-	cards           int32
-	modular         bool // its VSphereCluster has modules
-	rewritten       bool
-	fixed           bool             // see fixedAddresses, of all devices
-	addresses       [][]netip.Prefix // likewise
-	namespace, name string           // of the VSphereVM
+	group     *vmGroup // nil: none
+	cards     int32
+	modular   bool // its VSphereCluster has modules
+	rewritten bool
+	fixed     bool             // see fixedAddresses, of all devices
+	addresses [][]netip.Prefix // likewise
+	name      string           // of the VSphereVM, in the namespace of the cluster
 }
 
 // vmGroup is the group of VMs of a failure domain, and the compute cluster that has it.
@@ -152,7 +152,7 @@ type vmGroup struct{ name, cluster string }
 
 func (objs *objects) wanted(m *member, groups map[*backup.Record[vsphereZone]]*vmGroup) wanted {
 	at := m.vmAt()
-	w := wanted{place: m.place, cloneRest: objs.restOf(m), cards: int32(len(objs.devices(m))), modular: m.modular, rewritten: objs.rewritten(m), namespace: at.Namespace, name: at.Name}
+	w := wanted{place: m.place, cloneRest: objs.restOf(m), cards: int32(len(objs.devices(m))), modular: m.modular, rewritten: objs.rewritten(m), name: at.Name}
 	w.addresses, w.fixed = objs.fixedAddresses(m)
 	_, zone := objs.zoneOfMachine(m)
 	if zone == nil {
@@ -383,7 +383,7 @@ func (s *sight) pci() walk.Answer {
 // metadata asks R9.
 func (s *sight) metadata() walk.Answer {
 	if s.m.rewritten {
-		object := vmKind + " " + s.m.namespace + "/" + s.m.name
+		object := vmKind + " " + s.m.cluster.Namespace + "/" + s.m.name
 		return answer(walk.Differs, object, "spec.network.devices of "+object+" is not what its VSphereMachine and failure domain say", "is the same")
 	}
 	have := s.Facts.All(FactAddress)
@@ -473,7 +473,7 @@ func (s *sight) named() walk.Answer {
 	if len(s.m.TagIDs) == 0 && !s.m.modular && (!s.off || s.m.StoragePolicy == "") {
 		return pass
 	}
-	return walk.Answer{Found: walk.Unseen, Objects: []string{vmKind + " " + s.m.namespace + "/" + s.m.name}}
+	return walk.Answer{Found: walk.Unseen, Objects: []string{vmKind + " " + s.m.cluster.Namespace + "/" + s.m.name}}
 }
 
 // address asks R17. A VM that is off is started before.
