@@ -2,6 +2,7 @@ package backup
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,7 +60,9 @@ func Text[T any](into func(*T) *string, paths ...string) Field[T] {
 //go:noinline
 func Texts[T any](into func(*T) *[]string, paths ...string) Field[T] {
 	return Field[T]{paths: paths, read: func(t *T, f scan.Found, m *memory, use *usage) error {
-		list := m.list(max(f.Elems, 1))
+		list := slices.Grow(m.texts[:0], max(f.Elems, 1))[:max(f.Elems, 1)]
+		clear(list)
+		m.texts = list
 		for _, v := range f.Values {
 			if !v.IsString() {
 				return errNotString
@@ -70,7 +73,11 @@ func Texts[T any](into func(*T) *[]string, paths ...string) Field[T] {
 			}
 			list[v.Elem] = text
 		}
-		*into(t) = list
+		if !slices.Equal(use.list, list) { // else that of the object before
+			use.list = m.list(len(list))
+			copy(use.list, list)
+		}
+		*into(t) = use.list
 		return nil
 	}}
 }

@@ -152,7 +152,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			return machine(fmt.Sprintf("m%d", i), `,"ownerReferences":[`+strings.Repeat(`{"kind":""},`, 4999)+fmt.Sprintf(`{"kind":"%d"}]},"spec":{"clusterName":"c"}`, i))
 		}},
 		"lists": {100, func(i int) (string, string) {
-			return object(things, "infrastructure.cluster.x-k8s.io/v1", fmt.Sprintf("t%d", i), `},"spec":{"names":[{"name":""}`+strings.Repeat(`,{}`, 9999)+`]}`)
+			return object(things, "infrastructure.cluster.x-k8s.io/v1", fmt.Sprintf("t%d", i), fmt.Sprintf(`},"spec":{"names":[{"name":"%d"}`, i)+strings.Repeat(`,{}`, 9999)+`]}`)
 		}},
 		"Secrets": {100, func(i int) (string, string) {
 			return object("secrets", "v1", fmt.Sprintf("%d-kubeconfig", i), `},"data":{"value":"`+long+long+`"}`)

@@ -56,6 +56,7 @@ type memory struct {
 	raw     string  // that was kept last, see labelsOf
 	scratch []byte
 	joined  []byte         // of Members
+	texts   []string       // of Texts
 	found   [][]scan.Value // room for what a scan finds
 }
 
@@ -66,7 +67,8 @@ func newMemory() *memory {
 // usage is how well the values of one column repeat, beyond the value that was met last.
 type usage struct {
 	hits, misses int
-	last         string // objects come by namespace
+	last         string   // objects come by namespace
+	list         []string // of Texts, likewise
 }
 
 // unique reports whether a column seldom repeats itself, so that remembering its
