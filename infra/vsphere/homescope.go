@@ -75,6 +75,13 @@ type homeScope struct {
 	unplaced    bool               // machines whose place is not known are looked for here
 }
 
+// addFolder adds one, which is mostly the one before.
+func (h *homeScope) addFolder(folder string) {
+	if n := len(h.folders); n == 0 || h.folders[n-1] != folder {
+		h.folders = append(h.folders, folder)
+	}
+}
+
 // ids returns those of the target for a home.
 func (h *homeScope) ids() []string {
 	if h.unplaced {
@@ -90,14 +97,13 @@ func (objs *objects) homeScopes() []*homeScope {
 	l.addClusters()
 	for _, p := range objs.places {
 		h := l.at(p.cluster, p.spec)
-		h.folders = append(h.folders, p.at.Folder)
+		h.addFolder(p.at.Folder)
 		h.unplaced = h.unplaced || p.unplaced != ""
 	}
 	for _, o := range objs.owners() {
 		for _, t := range o.templates {
 			spec := objs.merge(o.infra, o.id.Cluster.Backup, "", t.Data.Spec)
-			h := l.at(o.id.Cluster, spec)
-			h.folders = append(h.folders, objs.locationOf(spec).Folder)
+			l.at(o.id.Cluster, spec).addFolder(objs.locationOf(spec).Folder)
 		}
 	}
 	return l.sorted()

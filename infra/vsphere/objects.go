@@ -73,7 +73,8 @@ type member struct {
 type place struct {
 	placing
 	at     location
-	target string // id of the home target
+	target string    // id of the home target
+	pins   *[]string // thumbprints of the session that CAPV has for VMs, see sessions
 	// unplaced is why it is not known where the VM is to be: at is then only where
 	// it would be without what the backup lacks. Empty: at is right.
 	unplaced string
@@ -351,7 +352,8 @@ func (objs *objects) providers() map[backup.ClusterID]string {
 // clusterIDs returns those in order; they must not be changed.
 func (objs *objects) clusterIDs() []backup.ClusterID {
 	if objs.sorted == nil {
-		objs.sorted = slices.SortedFunc(maps.Keys(objs.providers()), capi.CompareClusters)
+		objs.sorted = slices.AppendSeq(make([]backup.ClusterID, 0, len(objs.providers())), maps.Keys(objs.providers()))
+		slices.SortFunc(objs.sorted, capi.CompareClusters)
 	}
 	return objs.sorted
 }

@@ -60,23 +60,29 @@ func (objs *objects) proofs() []infra.VisibilityProof {
 		return cmp.Or(capi.CompareClusters(a.cluster, b.cluster), cmp.Compare(a.target, b.target), cmp.Compare(a.at.Folder, b.at.Folder))
 	})
 	proofs = slices.Grow(proofs, 3*len(placed)+len(roots)) // as most have
-	shared := map[string][]infra.VisibilityProof{}         // by server and by folder, for whoever has its home there
+	var server, folder struct {                            // those before, for whoever has its home there, too
+		at     string
+		proofs []infra.VisibilityProof
+	}
 	for i, p := range placed {
-		add := func(at string, of func() []infra.VisibilityProof) {
-			if shared[at] == nil {
-				shared[at] = of()
-			}
-			for _, one := range shared[at] {
+		add := func(all []infra.VisibilityProof) {
+			for _, one := range all {
 				one.Cluster, one.Target = p.cluster, p.target
 				proofs = append(proofs, one)
 			}
 		}
 		home := i > 0 && placed[i-1].cluster == p.cluster && placed[i-1].target == p.target
 		if !home {
-			add(p.at.Server, func() []infra.VisibilityProof { return serverProofs(of, p.at.Server) })
+			if server.at != p.at.Server || server.proofs == nil {
+				server.at, server.proofs = p.at.Server, serverProofs(of, p.at.Server)
+			}
+			add(server.proofs)
 		}
 		if !home || placed[i-1].at.Folder != p.at.Folder {
-			add(p.at.Folder, func() []infra.VisibilityProof { return folderProofs(of, p.at, roots[p.at.Folder]) })
+			if folder.at != p.at.Folder || folder.proofs == nil {
+				folder.at, folder.proofs = p.at.Folder, folderProofs(of, p.at, roots[p.at.Folder], folder.proofs[:0])
+			}
+			add(folder.proofs)
 		}
 	}
 	sorting.StableBy(proofs, func(a, b infra.VisibilityProof) int {
@@ -93,10 +99,9 @@ func serverProofs(of code.Subject, server string) []infra.VisibilityProof {
 	}}
 }
 
-// folderProofs prove that what is in a folder is seen. known are the ids of machines that are
+// folderProofs appends what proves that what is in a folder is seen. known are the ids of machines that are
 // to be there, if it is a datacenter's own.
-func folderProofs(of code.Subject, at location, known []infra.Key) []infra.VisibilityProof {
-	var list []infra.VisibilityProof
+func folderProofs(of code.Subject, at location, known []infra.Key, list []infra.VisibilityProof) []infra.VisibilityProof {
 	f, name := at.Folder, strings.TrimPrefix(at.Folder, at.Server)
 	if len(known) > 0 {
 		list = append(list, infra.VisibilityProof{

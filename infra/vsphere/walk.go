@@ -24,7 +24,6 @@ func walkRows() []walk.Row {
 type questions struct {
 	infra.Questions
 	objs *objects
-	pins map[*place][]string // of the sessions that CAPV has for VMs
 }
 
 // steps returns those that the backup alone answers, and those of clusters that a listing
@@ -40,7 +39,7 @@ func (objs *objects) steps(needed []infra.Resource) []infra.Step {
 	q.askTags()
 	q.askThings(needed)
 	q.askPools()
-	q.pins = objs.sessions()
+	objs.sessions()
 	for i := range objs.members {
 		if m := &objs.members[i]; m.index >= 0 && m.machine != nil {
 			q.askMachine(m)

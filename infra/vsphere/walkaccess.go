@@ -36,32 +36,25 @@ type sessionAt struct {
 	target, datacenter string
 }
 
-// sessions returns the thumbprints for each session.
-func (objs *objects) sessions() map[*place][]string {
-	of, at := map[sessionAt]*[]string{}, map[*place]*[]string{}
+// sessions notes the thumbprints for each session at the places that it serves.
+func (objs *objects) sessions() {
+	of := map[sessionAt]*[]string{}
 	for i := range objs.members {
 		m := &objs.members[i]
 		if m.index < 0 || m.machine == nil || m.vm == nil {
 			continue
 		}
-		pins := at[m.place]
-		if pins == nil {
+		if m.place.pins == nil {
 			key := sessionAt{m.place.target, m.place.spec.Datacenter}
-			if pins = of[key]; pins == nil {
-				pins = new([]string)
-				of[key] = pins
+			if of[key] == nil {
+				of[key] = new([]string)
 			}
-			at[m.place] = pins
+			m.place.pins = of[key]
 		}
-		if pin := objs.pinOf(m); !slices.Contains(*pins, pin) {
+		if pins, pin := m.place.pins, objs.pinOf(m); !slices.Contains(*pins, pin) {
 			*pins = append(*pins, pin)
 		}
 	}
-	out := make(map[*place][]string, len(at))
-	for p, pins := range at {
-		out[p] = *pins
-	}
-	return out
 }
 
 // pinOf returns the thumbprint that CAPV writes into a machine's VSphereVM.
@@ -80,7 +73,7 @@ func (objs *objects) pinOf(m *member) string {
 // names, CAPV brings the same thumbprint and the same credential.
 func (q *questions) askSession(m *member) {
 	c := m.infra
-	pins := q.pins[m.place]
+	pins := *m.place.pins
 	elsewhere := c != nil && m.place.unplaced == "" && m.place.target != q.objs.targetID(m.cluster, q.objs.server(c.Data.Server))
 	if elsewhere && q.objs.mayUse(m.cluster, c) {
 		at := infra.AccessAt{Cluster: m.cluster, Subject: q.objs.titleOf(m), ID: m.place.target, With: credentialTitle(q.objs.identityOf(m.cluster))}
