@@ -123,6 +123,27 @@ func TestWrongTypes(t *testing.T) {
 	}
 }
 
+func TestSharing(t *testing.T) {
+	type part struct{ A, B string }
+	type record struct{ *part }
+	k := backup.Sharing(backup.NewKind(things,
+		backup.Text(func(r *record) *string { return &r.A }, "spec.a"), backup.Text(func(r *record) *string { return &r.B }, "spec.b"),
+	), func(r *record) **part { return &r.part }, func(a, b *part) bool { return *a == *b })
+	b := withCluster()
+	for i, spec := range []object{{"a": "1"}, {"a": "1"}, {"a": "2", "b": 7}, {"a": "1"}, {"b": "1"}, {}} { // the third is left out
+		b.Add(things, newThing(fmt.Sprintf("t%d", i), spec))
+	}
+	s, _ := loadAll(t, backup.Want{Kinds: []backup.AnyKind{k}}, backuptest.Source("b", b.Bytes()))
+	var got []part
+	of := map[*part]bool{}
+	for r := range k.In(s).All() {
+		got, of[r.Data.part] = append(got, *r.Data.part), true
+	}
+	if want := []part{{A: "1"}, {A: "1"}, {A: "1"}, {B: "1"}, {}}; !slices.Equal(got, want) || len(of) != 3 {
+		t.Errorf("%v in %d parts", got, len(of))
+	}
+}
+
 func TestManyRecordsStayInOrder(t *testing.T) {
 	const n = 10000 // more than two blocks
 	b := withCluster()
