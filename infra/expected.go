@@ -12,6 +12,7 @@ import (
 // Expected is what the backup expects to exist, of one provider or of all of them.
 type Expected struct {
 	Machines       []ExpectedMachine
+	decided        []Restoring // of the machines, once Decided has let go of them
 	OwnershipHints []OwnershipHint
 	Proofs         []VisibilityProof
 	Absent         []backup.Absence // what the provider misses in the backup
@@ -53,23 +54,37 @@ type Expected struct {
 	Controllers map[backup.ClusterID]Controller
 }
 
-// Decided lets go of what only decides verdicts: of machines there is left what is said of a
-// restore.
-func (c *Expected) Decided() {
-	left := func(m *ExpectedMachine) bool { return m.Restore != nil || m.InfraMissing }
+// Restoring is what is said of the restore of a machine.
+type Restoring struct {
+	Machine      int // as in ExpectedMachine
+	InfraMissing bool
+	Restore      *Restore
+}
+
+// Restoring returns those of the machines of which something is said.
+func (c *Expected) Restoring() []Restoring {
+	if c.decided != nil {
+		return c.decided
+	}
+	said := func(m *ExpectedMachine) bool { return m.Restore != nil || m.InfraMissing }
 	n := 0
 	for i := range c.Machines {
-		if left(&c.Machines[i]) {
+		if said(&c.Machines[i]) {
 			n++
 		}
 	}
-	all := make([]ExpectedMachine, 0, n)
+	all := make([]Restoring, 0, n)
 	for i := range c.Machines {
-		if m := &c.Machines[i]; left(m) {
-			all = append(all, ExpectedMachine{Machine: m.Machine, Provider: m.Provider, Restore: m.Restore, InfraMissing: m.InfraMissing})
+		if m := &c.Machines[i]; said(m) {
+			all = append(all, Restoring{m.Machine, m.InfraMissing, m.Restore})
 		}
 	}
-	c.Machines, c.OwnershipHints, c.Proofs = all, nil, nil
+	return all
+}
+
+// Decided lets go of what only decides verdicts: of machines there is left what Restoring says.
+func (c *Expected) Decided() {
+	c.decided, c.Machines, c.OwnershipHints, c.Proofs = c.Restoring(), nil, nil, nil
 }
 
 // Look answers the steps that a listing decides, which nobody has to look at again. Those that

@@ -204,8 +204,8 @@ func (w *world) readMachines() {
 		}
 	}
 	e := &w.in.Expected
-	for i := range e.Machines {
-		if x := &e.Machines[i]; x.Machine >= 0 && x.Machine < len(w.machines) && w.machines[x.Machine] != nil {
+	for _, x := range e.Restoring() {
+		if x.Machine >= 0 && x.Machine < len(w.machines) && w.machines[x.Machine] != nil {
 			m := w.machines[x.Machine]
 			m.restore, m.bare = x.Restore, m.bare || x.InfraMissing
 		}
