@@ -56,7 +56,7 @@ func (ix *Index) find(p *postings, what string, home *infra.HomeScope, keys []in
 // unread returns the unreadable instances that may be the machine: at home by the keys
 // which such an instance keeps, and anywhere by its name, as it may have been moved.
 func (ix *Index) unread(c *Machine) []*VM {
-	if len(ix.unreadable.of) == 0 {
+	if len(ix.unreadable.vms) == 0 {
 		return nil
 	}
 	what := "unread, by name from " + strconv.Itoa(len(c.Blind))

@@ -1,7 +1,6 @@
 package match
 
 import (
-	"hash/maphash"
 	"reflect"
 	"slices"
 	"testing"
@@ -49,17 +48,5 @@ func TestDifferentInstancesAreNotMerged(t *testing.T) {
 	})
 	if len(got) != 4 {
 		t.Errorf("%d instances, want 4", len(got))
-	}
-}
-
-// Two keys of one hash are two keys.
-func TestKeysOfOneHash(t *testing.T) {
-	has, other := key("a", "1"), key("a", "2")
-	p := postings{vms: []VM{{Instance: &infra.Instance{Keys: []infra.Key{has}}}}, seed: maphash.MakeSeed(), begin: []int32{0, 1}}
-	for k, want := range map[infra.Key]int{has: 1, other: 0} {
-		p.of = []posting{{vm: 0, hash: uint32(p.hash(k))}}
-		if got := p.with(k); len(got) != want {
-			t.Errorf("%d instances have key %s, want %d", len(got), k, want)
-		}
 	}
 }
