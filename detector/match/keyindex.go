@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"hash/maphash"
 	"iter"
-	"math"
 	"math/bits"
 	"slices"
+	"sort"
 
 	"drift-detector/infra"
 )
@@ -76,7 +76,12 @@ func (x *keyIndex) find(k infra.Key) []posting {
 	hash := x.hash(k)
 	place := x.place(hash)
 	found := x.of[x.begin[place]:x.begin[place+1]]
-	from, _ := slices.BinarySearchFunc(found, posting{hash, math.MinInt32}, posting.compare)
-	to, _ := slices.BinarySearchFunc(found[from:], posting{hash, math.MaxInt32}, posting.compare)
-	return found[from : from+to]
+	return equalRange(found, func(one posting) int { return cmp.Compare(one.hash, hash) })
+}
+
+// equalRange returns those of a list that compare as equal. It is in that order.
+func equalRange[T any](all []T, compare func(T) int) []T {
+	from := sort.Search(len(all), func(i int) bool { return compare(all[i]) >= 0 })
+	all = all[from:]
+	return all[:sort.Search(len(all), func(i int) bool { return compare(all[i]) > 0 })]
 }

@@ -10,7 +10,21 @@ import (
 // matchExpected records on every instance which expected machines find it by which keys, and
 // on each of those which others conflict with it, before anything is decided.
 func (ix *Index) matchExpected() {
-	first := make(map[infra.Key]*Machine, len(ix.Machines))
+	recorded := newKeyIndex(func(yield func(int32, infra.Key) bool) {
+		for i, c := range ix.Machines {
+			if !c.Strong.IsZero() && !yield(int32(i), c.Strong) {
+				return
+			}
+		}
+	})
+	first := func(strong infra.Key) *Machine {
+		for _, at := range recorded.find(strong) {
+			if c := ix.Machines[at.number]; c.Strong == strong {
+				return c
+			}
+		}
+		return nil
+	}
 	by := map[infra.Key]finders{}        // weak keys
 	shared := map[infra.Key][]*Machine{} // strong keys that several expected machines record
 	for _, c := range ix.Machines {
@@ -32,8 +46,8 @@ func (ix *Index) matchExpected() {
 			}
 			continue
 		}
-		if have := first[c.Strong]; have == nil {
-			first[c.Strong], c.byID = c, ix.withKeys(c.Strong)
+		if have := first(c.Strong); have == c {
+			c.byID = ix.withKeys(c.Strong)
 		} else {
 			shared[c.Strong], c.byID = append(shared[c.Strong], c), have.byID
 		}
@@ -44,7 +58,7 @@ func (ix *Index) matchExpected() {
 		}
 	}
 	for k := range shared {
-		shared[k] = append(shared[k], first[k])
+		shared[k] = append(shared[k], first(k))
 		setConflicting(shared[k])
 	}
 	// Different strong keys may meet on one instance: it can be the machine of
@@ -55,14 +69,14 @@ func (ix *Index) matchExpected() {
 		}
 		var meeting []infra.Key
 		for _, k := range ix.vms[i].Keys {
-			if first[k] != nil {
+			if first(k) != nil {
 				meeting = append(meeting, k)
 			}
 		}
 		if len(meeting) > 1 {
 			var all []*Machine
 			for _, k := range meeting {
-				all = append(append(all, first[k]), shared[k]...)
+				all = append(append(all, first(k)), shared[k]...)
 			}
 			setConflicting(all)
 		}

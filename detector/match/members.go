@@ -64,12 +64,7 @@ func (ix *Index) judgePool(p *Pool) {
 
 // poolsOf returns the pools of a cluster.
 func (ix *Index) poolsOf(id backup.ClusterID) []Pool {
-	first, _ := slices.BinarySearchFunc(ix.Pools, id, func(p Pool, id backup.ClusterID) int { return CompareClusters(p.Cluster, id) })
-	of := ix.Pools[first:]
-	if end := slices.IndexFunc(of, func(p Pool) bool { return p.Cluster != id }); end >= 0 {
-		of = of[:end]
-	}
-	return of
+	return equalRange(ix.Pools, func(p Pool) int { return CompareClusters(p.Cluster, id) })
 }
 
 // dropped reports whether an instance is none of the members of its machine's pool,

@@ -17,10 +17,11 @@ const heartbeatAge = 10 * time.Minute
 
 // nodes are the Nodes of all workload clusters that could be asked.
 type nodes struct {
-	byKey  map[infra.Key][]*Node
-	kinds  []infra.KeyKind              // of the keys in byKey
-	of     map[backup.ClusterID][]*Node // that name a machine, in the order of those
-	byName map[nodeName][]*Node         // of those that name none
+	all    []Node // in order
+	byKey  *keyIndex
+	kinds  []infra.KeyKind      // of the keys in byKey
+	named  []*Node              // that name a machine, by their clusters and in the order of those
+	byName map[nodeName][]*Node // of those that name none
 	lists  map[backup.ClusterID]report.Nodes
 	// foreign are the lists whose Nodes name another cluster, that is, and none their own.
 	foreign map[backup.ClusterID]string
@@ -38,11 +39,9 @@ func indexNodes(listings []infra.Listing, now time.Time) nodes {
 		count += len(listings[i].Nodes)
 	}
 	n := nodes{
-		byKey: make(map[infra.Key][]*Node, count), byName: map[nodeName][]*Node{},
-		of: make(map[backup.ClusterID][]*Node, len(listings)), lists: make(map[backup.ClusterID]report.Nodes, len(listings)),
-		foreign: map[backup.ClusterID]string{},
+		all: make([]Node, 0, count), named: make([]*Node, 0, count), byName: map[nodeName][]*Node{},
+		lists: make(map[backup.ClusterID]report.Nodes, len(listings)), foreign: map[backup.ClusterID]string{},
 	}
-	all, first := make([]Node, 0, count), make([]*Node, count)
 	for i := range listings {
 		l := &listings[i]
 		if isNodeList(l) {
@@ -54,24 +53,25 @@ func indexNodes(listings []infra.Listing, now time.Time) nodes {
 		}
 		dated := slices.ContainsFunc(l.Nodes, func(one infra.Node) bool { return !one.Heartbeat.IsZero() })
 		for j := range l.Nodes {
-			all = append(all, nodeAt(&l.Nodes[j], at, dated))
-			n.add(&all[len(all)-1], first[len(all)-1:len(all):len(all)])
+			n.all = append(n.all, nodeAt(&l.Nodes[j], at, dated))
 		}
 	}
-	for _, all := range n.byKey {
-		slices.SortFunc(all, compareNodes)
+	slices.SortStableFunc(n.all, func(a, b Node) int { return compareNodes(&a, &b) })
+	for i := range n.all {
+		n.add(&n.all[i])
 	}
-	for _, all := range n.of {
-		slices.SortFunc(all, func(a, b *Node) int {
-			if c := a.compareMachine(b.ClusterNamespace, b.Machine); c != 0 {
-				return c
+	slices.SortStableFunc(n.named, func(a, b *Node) int {
+		return cmp.Or(CompareClusters(a.Cluster, b.Cluster), a.compareMachine(b.ClusterNamespace, b.Machine))
+	})
+	n.byKey = newKeyIndex(func(yield func(int32, infra.Key) bool) {
+		for i := range n.all {
+			for _, k := range n.all[i].Keys {
+				if !yield(int32(i), k) {
+					return
+				}
 			}
-			return compareNodes(a, b)
-		})
-	}
-	for _, all := range n.byName {
-		slices.SortFunc(all, compareNodes)
-	}
+		}
+	})
 	return n
 }
 
@@ -106,15 +106,9 @@ func nodeAt(one *infra.Node, at time.Time, dated bool) Node {
 	return Node{one, reports && age < heartbeatAge && age >= -heartbeatAge, one.NoReady || reports && dated && one.Heartbeat.IsZero()}
 }
 
-// add adds a Node. alone is the list of its keys that no other Node has.
-func (n *nodes) add(one *Node, alone []*Node) {
-	alone[0] = one
+// add files a Node by what it says of itself.
+func (n *nodes) add(one *Node) {
 	for _, k := range one.Keys {
-		if n.byKey[k] == nil {
-			n.byKey[k] = alone
-		} else {
-			n.byKey[k] = append(n.byKey[k], one)
-		}
 		if !slices.Contains(n.kinds, k.Kind) {
 			n.kinds = append(n.kinds, k.Kind)
 		}
@@ -123,8 +117,27 @@ func (n *nodes) add(one *Node, alone []*Node) {
 		name := nodeName{one.Cluster, one.Name}
 		n.byName[name] = append(n.byName[name], one)
 	} else {
-		n.of[one.Cluster] = append(n.of[one.Cluster], one)
+		n.named = append(n.named, one)
 	}
+}
+
+// having yields the Nodes that have a key, in order, none for the zero key.
+func (n *nodes) having(k infra.Key) iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		if k.IsZero() || !slices.Contains(n.kinds, k.Kind) {
+			return
+		}
+		for _, at := range n.byKey.find(k) {
+			if one := &n.all[at.number]; slices.Contains(one.Keys, k) && !yield(one) {
+				return
+			}
+		}
+	}
+}
+
+// of returns the Nodes of a cluster that name a machine, in the order of those.
+func (n *nodes) of(id backup.ClusterID) []*Node {
+	return equalRange(n.named, func(one *Node) int { return CompareClusters(one.Cluster, id) })
 }
 
 // join gives each expected machine the Nodes that name it.
@@ -132,7 +145,7 @@ func (n *nodes) join(expected []*Machine) {
 	var of []*Node
 	for i, c := range expected {
 		if i == 0 || c.Of.Cluster != expected[i-1].Of.Cluster {
-			of = n.of[c.Of.Cluster]
+			of = n.of(c.Of.Cluster)
 		}
 		from, _ := slices.BinarySearchFunc(of, c, func(one *Node, c *Machine) int { return one.compareMachine(c.Of.Namespace, c.Of.Name) })
 		to := from
@@ -148,16 +161,19 @@ func (n *nodes) join(expected []*Machine) {
 // the backup was written, whatever its id is now.
 func (n *nodes) ofMachine(c *Machine) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
-		lists := [3][]*Node{1: c.nodes}
-		if !c.Strong.IsZero() {
-			lists[0] = n.byKey[c.Strong]
+		is := func(one *Node) bool { return one.Cluster == c.Of.Cluster }
+		for one := range n.having(c.Strong) {
+			if is(one) && !yield(one) {
+				return
+			}
 		}
+		var byName []*Node
 		if c.Recorded != nil && c.Recorded.Node != "" && len(n.byName) > 0 {
-			lists[2] = n.byName[nodeName{c.Of.Cluster, c.Recorded.Node}]
+			byName = n.byName[nodeName{c.Of.Cluster, c.Recorded.Node}]
 		}
-		for _, all := range lists {
+		for _, all := range [][]*Node{c.nodes, byName} {
 			for _, one := range all {
-				if one.Cluster == c.Of.Cluster && !yield(one) {
+				if is(one) && !yield(one) {
 					return
 				}
 			}
@@ -167,14 +183,9 @@ func (n *nodes) ofMachine(c *Machine) iter.Seq[*Node] {
 
 // on lists the Nodes that run on an instance, by any of its keys.
 func (n *nodes) on(v *VM) []*Node {
-	if len(n.byKey) == 0 {
-		return nil
-	}
 	var out []*Node
 	for _, k := range v.Keys {
-		if slices.Contains(n.kinds, k.Kind) {
-			out = append(out, n.byKey[k]...)
-		}
+		out = slices.AppendSeq(out, n.having(k))
 	}
 	if len(out) > 1 {
 		slices.SortFunc(out, compareNodes)

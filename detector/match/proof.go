@@ -107,7 +107,7 @@ func (ix *Index) indexProofs(all []infra.VisibilityProof) {
 			ix.proofs[p.Cluster] = append(ix.proofs[p.Cluster], p)
 		}
 		if p.Nodes {
-			ix.nodesAt[p.Target] = append(ix.nodesAt[p.Target], ix.nodes.of[p.Cluster]...)
+			ix.nodesAt[p.Target] = append(ix.nodesAt[p.Target], ix.nodes.of(p.Cluster)...)
 		}
 	}
 }

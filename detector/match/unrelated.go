@@ -45,7 +45,7 @@ type related struct {
 
 func (r *related) reach(provider string, v *infra.Instance) bool {
 	return r.nearby(v) || r.twice[r.hash(provider, v)] || r.ids[[2]string{provider, v.ID}] ||
-		slices.ContainsFunc(v.Keys, func(k infra.Key) bool { return slices.Contains(r.nodes.kinds, k.Kind) && len(r.nodes.byKey[k]) > 0 })
+		len(r.nodes.on(&VM{Instance: v})) > 0
 }
 
 func (r *related) note(provider string, all []infra.Instance) {
