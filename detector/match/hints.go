@@ -42,16 +42,10 @@ func (t *hintIndex) shares(hint *infra.OwnershipHint, v *VM) bool {
 
 func newTieIndex(c infra.Expected, expected []*Machine, listings []infra.Listing) hintIndex {
 	t := hintIndex{grades: map[infra.Grade]*gradeHints{}, locations: make(map[backup.ClusterID][]int32, len(listings)), expected: map[expectID]*expectation{}}
-	count := map[infra.Grade]int{}
 	for i := range c.OwnershipHints {
-		count[c.OwnershipHints[i].Grade]++
-	}
-	for grade, n := range count {
-		t.grades[grade] = &gradeHints{byKey: make(map[infra.Key]*hintList, n), room: make([]hintList, n), rooms: make([]*infra.OwnershipHint, n), also: map[infra.KeyKind]bool{}, known: map[string]*tied{}}
-	}
-	for i := range c.OwnershipHints {
-		hint := &c.OwnershipHints[i]
-		t.grades[hint.Grade].add(hint)
+		if grade := c.OwnershipHints[i].Grade; t.grades[grade] == nil {
+			t.grades[grade] = newGradeHints(c.OwnershipHints, grade)
+		}
 	}
 	t.findLocations(c.Proofs, expected, listings)
 	return t
@@ -129,7 +123,8 @@ func (t *hintIndex) tied(grade infra.Grade, v *VM) *tied {
 	if g == nil {
 		return &untied
 	}
-	own, common := g.lists(v)
+	var room [4]hintList
+	own, common := g.lists(v, room[:0])
 	if hintsIn(own) > Many {
 		own, common = nil, slices.Concat(own, common)
 	}
@@ -137,11 +132,11 @@ func (t *hintIndex) tied(grade infra.Grade, v *VM) *tied {
 	case len(common) == 0 && len(own) == 0:
 		return &untied
 	case len(common) == 0:
-		return t.tie(own, v)
+		return t.tie(g.all, own, v)
 	}
 	like := g.signature(common, v)
 	if g.known[like] == nil {
-		one := t.tie(common, v)
+		one := t.tie(g.all, common, v)
 		one.clusters = map[backup.ClusterID]bool{}
 		for _, hint := range one.hints {
 			one.clusters[hint.Owner.Cluster] = true
@@ -151,18 +146,19 @@ func (t *hintIndex) tied(grade infra.Grade, v *VM) *tied {
 	if len(own) == 0 {
 		return g.known[like]
 	}
-	one := t.tie(own, v)
+	one := t.tie(g.all, own, v)
 	one.common = g.known[like]
 	return one
 }
 
 // tie returns those of the hints that fit an instance.
-func (t *hintIndex) tie(lists []*hintList, v *VM) *tied {
+func (t *hintIndex) tie(all []infra.OwnershipHint, lists []hintList, v *VM) *tied {
 	count := hintsIn(lists)
 	one := &tied{hints: make([]*infra.OwnershipHint, 0, count)}
 	links := make([]Link, 0, count)
 	for _, l := range lists {
-		for _, hint := range l.all {
+		for _, at := range l {
+			hint := &all[at.number]
 			if !t.fits(hint, v) {
 				continue
 			}
