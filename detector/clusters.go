@@ -2,6 +2,7 @@ package detector
 
 import (
 	"cmp"
+	"slices"
 
 	"drift-detector/backup"
 	"drift-detector/detector/match"
@@ -180,7 +181,7 @@ func (d *drafts) finish(one *draft) Cluster {
 	lacking := d.owners.Lacking(c.ID)
 	c.Applicable = !d.owners.Machineless(c.ControlPlane.Kind) && (c.ControlPlane.Kind != "" || len(c.ControlPlane.Machines) > 0)
 	c.ControlPlane.finish(one.planeReason(d.owners.Hosted(c.ControlPlane.Kind), lacking[infra.OwnerID{Cluster: c.ID, Kind: c.ControlPlane.Kind, Name: c.ControlPlane.Name}]))
-	c.Workers = code.Healthy
+	c.Workers, c.WorkerGroups = code.Healthy, slices.Grow(c.WorkerGroups, len(one.groups))
 	for name, s := range one.groups {
 		reason := code.Reason("")
 		switch {

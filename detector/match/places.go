@@ -18,6 +18,7 @@ func homeOf(c *Machine) clusterScope {
 // judgeHomes judges every place where machines, pools or resources are looked for.
 func (ix *Index) judgeHomes(c *infra.Expected) {
 	proofs := proofsOf(c.Proofs)
+	ix.scopes.homes = make(map[clusterScope]*Place, 2*len(ix.snap.Clusters)) // mostly a target and a part of it
 	judge := func(at clusterScope, decides bool) *Place {
 		h := ix.scopes.homes[at]
 		if h == nil {
@@ -55,38 +56,34 @@ func (ix *Index) judgeHomes(c *infra.Expected) {
 // proofsOf returns the proofs that count at a place, none for a part that has none of its
 // own. For a target as a whole those of its parts count, too.
 func proofsOf(all []infra.VisibilityProof) func(clusterScope) []*infra.VisibilityProof {
-	list := make([]*infra.VisibilityProof, len(all))
+	whole := make([]*infra.VisibilityProof, len(all))
 	for i := range all {
-		list[i] = &all[i]
+		whole[i] = &all[i]
 	}
-	of := byScope(list, func(p *infra.VisibilityProof) clusterScope { return clusterScope{p.Cluster, p.Target, p.Folder} })
-	whole := byScope(list, func(p *infra.VisibilityProof) clusterScope { return clusterScope{p.Cluster, p.Target, ""} })
+	slices.SortStableFunc(whole, func(a, b *infra.VisibilityProof) int { return compareTarget(a, b.Cluster, b.Target) })
+	parts := slices.Clone(whole)
+	slices.SortStableFunc(parts, func(a, b *infra.VisibilityProof) int { return comparePart(a, b.Cluster, b.Target, b.Folder) })
+	of := func(at clusterScope, folder string) []*infra.VisibilityProof {
+		return equalRange(parts, func(p *infra.VisibilityProof) int { return comparePart(p, at.cluster, at.target, folder) })
+	}
 	return func(at clusterScope) []*infra.VisibilityProof {
 		if at.folder == "" {
-			return whole[at]
+			return equalRange(whole, func(p *infra.VisibilityProof) int { return compareTarget(p, at.cluster, at.target) })
 		}
-		if len(of[at]) == 0 {
+		own := of(at, at.folder)
+		if len(own) == 0 {
 			return nil
 		}
-		return slices.Concat(of[clusterScope{at.cluster, at.target, ""}], of[at])
+		return slices.Concat(of(at, ""), own)
 	}
 }
 
-// byScope gathers proofs. Those of one scope are mostly one behind the other.
-func byScope(all []*infra.VisibilityProof, scope func(*infra.VisibilityProof) clusterScope) map[clusterScope][]*infra.VisibilityProof {
-	of := map[clusterScope][]*infra.VisibilityProof{}
-	for from, to := 0, 0; from < len(all); from = to {
-		at := scope(all[from])
-		for to = from + 1; to < len(all) && scope(all[to]) == at; {
-			to++
-		}
-		if of[at] == nil {
-			of[at] = all[from:to:to]
-		} else {
-			of[at] = append(of[at], all[from:to]...)
-		}
-	}
-	return of
+func compareTarget(p *infra.VisibilityProof, id backup.ClusterID, target string) int {
+	return cmp.Or(CompareClusters(p.Cluster, id), cmp.Compare(p.Target, target))
+}
+
+func comparePart(p *infra.VisibilityProof, id backup.ClusterID, target, folder string) int {
+	return cmp.Or(compareTarget(p, id, target), cmp.Compare(p.Folder, folder))
 }
 
 // judge decides whether absence can be concluded at a place: every listing of

@@ -100,7 +100,7 @@ func (ix *Index) holds(p *infra.VisibilityProof, listings []int32) bool {
 // indexProofs finds what proves a place for whatever is there: the proofs of whole
 // targets, and the Nodes of the clusters that such a proof trusts.
 func (ix *Index) indexProofs(all []infra.VisibilityProof) {
-	ix.proofs, ix.nodesAt = map[backup.ClusterID][]*infra.VisibilityProof{}, map[string][]*Node{}
+	ix.proofs, ix.nodesAt = make(map[backup.ClusterID][]*infra.VisibilityProof, len(ix.snap.Clusters)), map[string][]*Node{}
 	for i := range all {
 		p := &all[i]
 		if p.Folder == "" {

@@ -53,7 +53,7 @@ type poolSize struct {
 
 // newScopes records which listings cover which target.
 func newScopes(listings []infra.Listing, subject code.Subject) scopes {
-	s := scopes{subject: subject, listings: listings, lookups: make([]infra.Lookup, len(listings)), byTarget: map[string][]int32{}, sizes: map[infra.Key][]poolSize{}, homes: map[clusterScope]*Place{}}
+	s := scopes{subject: subject, listings: listings, lookups: make([]infra.Lookup, len(listings)), byTarget: map[string][]int32{}, sizes: map[infra.Key][]poolSize{}}
 	for i := range listings {
 		if s.lookups[i].Listing = &listings[i]; isNodeList(&listings[i]) {
 			continue
