@@ -30,39 +30,39 @@ type Verdict struct {
 
 	Namespace, Name string
 	UID             string
-	ControlPlane    bool
-	RoleKnown       bool
 	ProviderID      string
 	Node            string
 	Infrastructure  *backup.Ref // the object of the infrastructure's controller; nil where none is referred to
 	Instance        *infra.Instance
-	ByID            bool             // the verdict is Healthy because Instance has the id that the backup records
 	Scope           string           // id of the target where Instance was seen
 	Others          []infra.Instance // further instances that the verdict names, not more than 16
-	MoreOthers      int              // how many more there are
 	OtherScopes     []string         // id of the target where each of Others was seen
 	Evidence        []report.Evidence
 	Warnings        []report.Warning
 	Deleting        *time.Time // since when it is being deleted; nil: it is not
-	Finds           Finds      // what the machine's controller takes for its instance after the restore
 	Blocked         string     // why the machine's controller does nothing for it: an [infra.Blocker] that was found
 	Unmakeable      string     // likewise, why it can make no instance for it
+	MoreOthers      int        // how many more Others there are
+	Finds           Finds      // what the machine's controller takes for its instance after the restore
+	ControlPlane    bool
+	RoleKnown       bool
+	ByID            bool // the verdict is Healthy because Instance has the id that the backup records
 }
 
 // Finds is what a machine's controller takes for its instance after a restore. It is a
 // fact about the controller's search, independent of the verdict.
-type Finds string
+type Finds uint8
 
 // What a controller takes. FindsUnknown is for machines without a controller that looks:
 // no provider, no Machine or no infrastructure object in the backup; and where the
 // place in which it looks was not listed whole.
 const (
-	FindsUnknown Finds = ""
-	FindsByID    Finds = "id"      // the id is recorded where the controller reads it: that instance or none
-	FindsByName  Finds = "name"    // it searches by name, and finds the verdict's Instance alone
-	FindsOther   Finds = "other"   // it searches by name, and finds another one
-	FindsSeveral Finds = "several" // it searches by name, and finds several
-	FindsNothing Finds = "nothing" // it searches by name, and finds none
+	FindsUnknown Finds = iota
+	FindsByID          // the id is recorded where the controller reads it: that instance or none
+	FindsByName        // it searches by name, and finds the verdict's Instance alone
+	FindsOther         // it searches by name, and finds another one
+	FindsSeveral       // it searches by name, and finds several
+	FindsNothing       // it searches by name, and finds none
 )
 
 // Set is machines with a roll-up: a control plane or a group of workers.

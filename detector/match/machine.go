@@ -114,7 +114,6 @@ type VM struct {
 	*infra.Instance
 	Provider    string
 	Scope       string      // id of a target that shows it
-	Member      bool        // of a known pool
 	Former      *infra.Pool // that recorded it as its member, and was read
 	Reference   Reference   // of a machine that is not matched with it; zero: there is none
 	DuplicateOf *Machine    // the machine that has its id, and was matched with another instance
@@ -127,6 +126,7 @@ type VM struct {
 	matchedBy                    *Machine
 	links                        *Links // nil: not looked for yet, see linksOf
 	place                        int32  // among the instances of the index
+	Member                       bool   // of a known pool
 	mark                         uint32 // of the last lists that were joined and hold it, see sharedLists.join
 }
 
@@ -174,23 +174,26 @@ func (v *VM) MayBeOurs() bool {
 	return v.Exclude == infra.Template || v.Exclude == infra.Managed
 }
 
-// finders are the first of the expected machines that find an instance, and whether there are
-// more.
-type finders struct {
-	first *Machine
-	many  bool
-}
+// finders are the expected machines that find an instance: none, one, or several.
+type finders struct{ only *Machine }
+
+var several Machine
 
 func (s *finders) add(c *Machine) {
-	if s.first == nil {
-		s.first = c
-	} else if s.first != c {
-		s.many = true
+	if s.only == nil {
+		s.only = c
+	} else if s.only != c {
+		s.only = &several
 	}
 }
 
+// any reports whether there is one at least.
+func (s *finders) any() bool { return s.only != nil }
+
+func (s *finders) many() bool { return s.only == &several }
+
 // others reports whether an expected machine other than c is among them.
-func (s *finders) others(c *Machine) bool { return s.many || (s.first != nil && s.first != c) }
+func (s *finders) others(c *Machine) bool { return s.only != nil && s.only != c }
 
 // Reference connects an instance with a machine of the backup that it was not matched
 // with, or not with certainty. Such an instance is never a Ghost.

@@ -34,10 +34,10 @@ func (ix *Index) matchExpected() {
 		}
 		if c.Strong.IsZero() {
 			for _, k := range c.Weak {
-				if by[k].many {
+				all := by[k]
+				if all.many() {
 					continue // what two find already is certain for neither
 				}
-				all := by[k]
 				all.add(c)
 				by[k] = all
 				for _, v := range ix.withKeys(k) {
@@ -64,7 +64,7 @@ func (ix *Index) matchExpected() {
 	// Different strong keys may meet on one instance: it can be the machine of
 	// one of the expected machines at most.
 	for i := range ix.vms {
-		if !ix.vms[i].byStrong.many {
+		if !ix.vms[i].byStrong.many() {
 			continue
 		}
 		var meeting []infra.Key

@@ -29,7 +29,7 @@ func New(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now time.Tim
 	ix.exclude(c.Exclude)
 	ix.scopes = newScopes(listings, ix.subject)
 	ix.matchExpected()
-	ix.unclaimed = indexKeys(ix.vms, func(v *VM) bool { return v.byStrong.first == nil })
+	ix.unclaimed = indexKeys(ix.vms, func(v *VM) bool { return !v.byStrong.any() })
 	ix.ids = ix.countIDs(c.Proofs)
 	ix.indexProofs(c.Proofs)
 	ix.judgeHomes(&c)

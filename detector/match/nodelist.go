@@ -126,7 +126,7 @@ func (ix *Index) servingGhosts() map[backup.ClusterID]bool {
 	out, seen := map[backup.ClusterID]bool{}, map[*Link]bool{}
 	for i := range ix.vms {
 		v := &ix.vms[i]
-		if v.byStrong.first != nil || !v.Runs() {
+		if v.byStrong.any() || !v.Runs() {
 			continue
 		}
 		l := ix.linksOf(v)

@@ -30,7 +30,7 @@ func (v *VM) addReference(c *Machine, rank int, reason code.Reason) {
 // decided on, and counts the orphans that may be among their owners' replicas.
 func (ix *Index) FindReferences() {
 	ix.Owners.countOrphans(ix.Machines)
-	left := indexKeys(ix.vms, func(v *VM) bool { return v.matchedBy == nil && v.byStrong.first != nil })
+	left := indexKeys(ix.vms, func(v *VM) bool { return v.matchedBy == nil && v.byStrong.any() })
 	r := reaching{among: [2]*postings{&ix.unclaimed, &left}, done: map[**VM]bool{}}
 	ix.unnamed = map[infra.OwnerID]*Machine{}
 	for _, c := range ix.Machines {

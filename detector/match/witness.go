@@ -76,7 +76,7 @@ func (ix *Index) named(c *Machine, f *MachineFacts, home *infra.HomeScope, keys,
 
 // isFree reports whether nothing shows that an instance is that of any machine.
 func (ix *Index) isFree(v *VM) bool {
-	return v.byStrong.first == nil && v.byIdentity.first == nil && (v.Exclude == "" || v.MayBeOurs()) && !slices.ContainsFunc(ix.nodes.on(v), (*Node).Agrees)
+	return !v.byStrong.any() && !v.byIdentity.any() && (v.Exclude == "" || v.MayBeOurs()) && !slices.ContainsFunc(ix.nodes.on(v), (*Node).Agrees)
 }
 
 // nodeKeys returns the keys of the Nodes that say they are the machine.

@@ -382,7 +382,7 @@ func TestTemplatesAndControllersThatLookByName(t *testing.T) {
 		s.cluster.Provider = capx
 		s.worker("m", finding(warned(found, "Template"), finds))
 		if got := s.outcome(s.end(), "m"); got.Outcome != want {
-			t.Errorf("finds %s: %+v, want %s", finds, got, want)
+			t.Errorf("finds %d: %+v, want %s", finds, got, want)
 		}
 	}
 }
