@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -14,14 +15,15 @@ import (
 // This file is how the long lists of an inventory are read: into room for exactly what they
 // hold, and their texts once. They are most of the memory of a run.
 
-func unmarshalers() *json.Unmarshalers {
+// unmarshalers are for a document of a size, 0 where it is not known.
+func unmarshalers(size int64) *json.Unmarshalers {
 	keys := keyReader{kinds: map[string]KeyKind{}}
 	return json.JoinUnmarshalers(
 		json.UnmarshalFromFunc(keys.read),
 		json.UnmarshalFromFunc(factReader{}.read),
-		inParts(func(*Listing) {}),
-		inParts(func(i *Instance) { share(keys.last, &i.ID, &i.Ref, &i.Name, &i.Path, &i.Host.Value) }),
-		inParts(func(n *Node) {
+		inParts(size, func(*Listing) {}),
+		inParts(size, func(i *Instance) { share(keys.last, &i.ID, &i.Ref, &i.Name, &i.Path, &i.Host.Value) }),
+		inParts(size, func(n *Node) {
 			for i := range n.Keys {
 				share(n.ProviderID, &n.Keys[i].Value)
 			}
@@ -30,19 +32,24 @@ func unmarshalers() *json.Unmarshalers {
 }
 
 // inParts reads lists that are so long that room for one more of them, and what it grew
-// from, is worth to be avoided. done is called for each of what they hold.
-func inParts[T any](done func(*T)) *json.Unmarshalers {
+// from, is worth to be avoided. done is called for each of what they hold. size is that of the document.
+func inParts[T any](size int64, done func(*T)) *json.Unmarshalers {
 	var room [256]T // for one list at a time: none is in another of its kind
 	return json.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *[]T) error {
 		if dec.PeekKind() != '[' {
 			return errors.ErrUnsupported // the usual way
 		}
 		_, _ = dec.ReadToken() // as was just seen
-		var parts [][]T
-		n := 0
+		var all []T
+		n, from := 0, dec.InputOffset()
 		for ; dec.PeekKind() != ']'; n++ {
 			if n == len(room) {
-				parts, n = append(parts, slices.Clone(room[:])), 0
+				at := dec.InputOffset()
+				if cap(all)-len(all) < n { // for as many as there are if the rest is like these, which have less bytes than their text
+					per := max(at-from, int64(reflect.TypeFor[T]().Size())*int64(n))
+					all = slices.Grow(all, n+int(max(0, size-at)/per*int64(n)))
+				}
+				all, n, from = append(all, room[:]...), 0, at
 			}
 			room[n] = *new(T)
 			if err := json.UnmarshalDecode(dec, &room[n]); err != nil {
@@ -51,7 +58,7 @@ func inParts[T any](done func(*T)) *json.Unmarshalers {
 			done(&room[n])
 		}
 		_, err := dec.ReadToken()
-		*into = slices.Concat(append(parts, room[:n])...)
+		*into = append(all, room[:n]...)
 		return err
 	})
 }
