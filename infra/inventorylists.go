@@ -21,19 +21,16 @@ func unmarshalers(size int64) *json.Unmarshalers {
 	return json.JoinUnmarshalers(
 		json.UnmarshalFromFunc(keys.read),
 		json.UnmarshalFromFunc(factReader{}.read),
-		inParts(size, func(*Listing) {}),
-		inParts(size, func(i *Instance) { share(keys.last, &i.ID, &i.Ref, &i.Name, &i.Path, &i.Host.Value) }),
-		inParts(size, func(n *Node) {
-			for i := range n.Keys {
-				share(n.ProviderID, &n.Keys[i].Value)
-			}
-		}),
+		json.UnmarshalFromFunc(readText),
+		inParts(size, func(dec *jsontext.Decoder, l *Listing) error { return json.UnmarshalDecode(dec, l) }),
+		inParts(size, keys.readInstance),
+		inParts(size, keys.readNode),
 	)
 }
 
 // inParts reads lists that are so long that room for one more of them, and what it grew
-// from, is worth to be avoided. done is called for each of what they hold. size is that of the document.
-func inParts[T any](size int64, done func(*T)) *json.Unmarshalers {
+// from, is worth to be avoided. read reads one of what they hold. size is that of the document.
+func inParts[T any](size int64, read func(*jsontext.Decoder, *T) error) *json.Unmarshalers {
 	var room [256]T // for one list at a time: none is in another of its kind
 	return json.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *[]T) error {
 		if dec.PeekKind() != '[' {
@@ -52,10 +49,9 @@ func inParts[T any](size int64, done func(*T)) *json.Unmarshalers {
 				all, n, from = append(all, room[:]...), 0, at
 			}
 			room[n] = *new(T)
-			if err := json.UnmarshalDecode(dec, &room[n]); err != nil {
+			if err := read(dec, &room[n]); err != nil {
 				return err
 			}
-			done(&room[n])
 		}
 		_, err := dec.ReadToken()
 		*into = append(all, room[:n]...)
@@ -104,6 +100,7 @@ type keyReader struct {
 	text   []byte
 	last   string // text of the last list
 	room   []Key  // for the next lists, which are many and short
+	one    instanceText
 }
 
 // beforeValue is how all before the value of a key is written, from the value before it on.
@@ -237,6 +234,62 @@ func (p *plainJSON) text() []byte {
 	text := p.rest[:end]
 	p.rest = p.rest[end+1:]
 	return text
+}
+
+// instanceText is an Instance while it is read. What its keys hold as well is not made into
+// strings of its own.
+type instanceText struct {
+	*Instance
+	ID   plainText `json:"id"`
+	Ref  plainText `json:"ref"`
+	Name plainText `json:"name"`
+	Path plainText `json:"path"`
+}
+
+func (r *keyReader) readInstance(dec *jsontext.Decoder, i *Instance) error {
+	t := &r.one
+	t.Instance, t.ID, t.Ref, t.Name, t.Path = i, t.ID[:0], t.Ref[:0], t.Name[:0], t.Path[:0]
+	if err := json.UnmarshalDecode(dec, t); err != nil {
+		return err
+	}
+	i.ID, i.Ref, i.Name, i.Path = r.string(t.ID), r.string(t.Ref), r.string(t.Name), r.string(t.Path)
+	share(r.last, &i.Host.Value)
+	return nil
+}
+
+// string returns a text, a part of that of the last list if it is one.
+func (r *keyReader) string(text []byte) string {
+	if at := bytes.Index(r.text, text); at >= 0 {
+		return r.last[at : at+len(text)]
+	}
+	return string(text)
+}
+
+func (r *keyReader) readNode(dec *jsontext.Decoder, n *Node) error {
+	if err := json.UnmarshalDecode(dec, n); err != nil {
+		return err
+	}
+	for i := range n.Keys {
+		share(n.ProviderID, &n.Keys[i].Value)
+	}
+	return nil
+}
+
+// plainText is a string of JSON, in a place that is used again.
+type plainText []byte
+
+func readText(dec *jsontext.Decoder, into *plainText) error {
+	if dec.PeekKind() != '"' {
+		var s string
+		err := json.UnmarshalDecode(dec, &s)
+		*into = append((*into)[:0], s...)
+		return err
+	}
+	quoted, err := dec.ReadValue()
+	if err == nil {
+		*into, err = jsontext.AppendUnquote((*into)[:0], quoted)
+	}
+	return err
 }
 
 // share makes texts parts of another, if they are.
