@@ -64,7 +64,7 @@ func newDrafts(ix *match.Index, s *backup.Snapshot, c *infra.Expected) *drafts {
 	for i := range s.Groups {
 		d.unread(&s.Groups[i])
 	}
-	for id, list := range resources(ix, c.Resources) {
+	for id, list := range resources(ix, c.Resources, len(s.Clusters)) {
 		d.of(id).Resources = list
 	}
 	for id, list := range haltsOf(c.Halts) {

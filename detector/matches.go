@@ -124,7 +124,8 @@ func compareWarnings(a, b report.Warning) int {
 
 // evidence lists the keys that an instance shares with the machine.
 func (f *machineFacts) evidence(v *match.VM, weakest code.Strength) []report.Evidence {
-	var out []report.Evidence
+	var room [3]report.Evidence // most have not more
+	out := room[:0]
 	add := func(k infra.Key, source string, s code.Strength) {
 		if v.Has(k) {
 			out = append(out, report.Evidence{Kind: k.Kind.String(), Detail: f.label(k.Kind) + " " + k.Value + " (" + source + ") is that of " + nameOf(v), Strength: s})
@@ -138,7 +139,7 @@ func (f *machineFacts) evidence(v *match.VM, weakest code.Strength) []report.Evi
 			add(k, "weaker key", weakest)
 		}
 	}
-	return out
+	return append([]report.Evidence(nil), out...)
 }
 
 // id names what the machine was looked for by.

@@ -21,8 +21,8 @@ var whenGone = map[code.WhenGone]string{
 }
 
 // resources returns the states of what the clusters' machines depend on, by cluster.
-func resources(ix *match.Index, all []infra.Resource) map[backup.ClusterID][]report.Resource {
-	out := map[backup.ClusterID][]report.Resource{}
+func resources(ix *match.Index, all []infra.Resource, clusters int) map[backup.ClusterID][]report.Resource {
+	out := make(map[backup.ClusterID][]report.Resource, clusters)
 	for i := range all {
 		r := &all[i]
 		s := report.Resource{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy, WhenGone: cmp.Or(r.WhenGone, code.FailsReplacement)}

@@ -54,7 +54,7 @@ func newTieIndex(c infra.Expected, expected []*Machine, listings []infra.Listing
 // findLocations takes from expected machines, proofs and listings where a cluster's
 // machines may be. A name or a folder proves nothing in another vCenter.
 func (t *hintIndex) findLocations(proofs []infra.VisibilityProof, expected []*Machine, listings []infra.Listing) {
-	targets := map[string][]int32{}
+	targets := make(map[string][]int32, len(listings))
 	for i := range listings {
 		for _, id := range listings[i].IDs {
 			targets[id] = append(targets[id], int32(i))

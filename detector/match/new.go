@@ -34,10 +34,10 @@ func New(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now time.Tim
 	ix.indexProofs(c.Proofs)
 	ix.judgeHomes(&c)
 	ix.Owners = newOwners(s, ix.Machines, &c)
-	ix.asked, ix.unvisited = newAskedLists(ix.Machines), ix.findUnvisited()
+	ix.asked, ix.unvisited = newAskedLists(ix.Machines, len(s.Clusters)), ix.findUnvisited()
 	ix.hints = newTieIndex(c, ix.Machines, listings)
 	ix.findShared(c.OwnershipHints)
-	ix.placed = map[backup.ClusterID]bool{}
+	ix.placed = make(map[backup.ClusterID]bool, len(s.Clusters))
 	for i := range c.OwnershipHints {
 		if h := &c.OwnershipHints[i]; h.Grade == infra.LocationOnly && h.Owner != nil {
 			ix.placed[h.Owner.Cluster] = true

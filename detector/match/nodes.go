@@ -208,8 +208,8 @@ type askedLists struct {
 	}
 }
 
-func newAskedLists(all []*Machine) askedLists {
-	n := askedLists{planes: map[backup.ClusterID][]*Machine{}, joined: map[backup.ClusterID]bool{}, silent: map[backup.ClusterID]bool{}}
+func newAskedLists(all []*Machine, clusters int) askedLists {
+	n := askedLists{planes: make(map[backup.ClusterID][]*Machine, clusters), joined: make(map[backup.ClusterID]bool, clusters), silent: map[backup.ClusterID]bool{}}
 	for from, to := 0, 0; from < len(all); from = to {
 		id := all[from].Of.Cluster
 		var planes []*Machine

@@ -16,7 +16,7 @@ import (
 type Owners struct {
 	subject code.Subject
 	planes  backup.ControlPlanes
-	byID    map[infra.OwnerID]*owner
+	others  map[infra.OwnerID]*owner // without a group: control planes, and what the backup lacks
 	// inCluster are the groups of each cluster by kind and name.
 	inCluster map[backup.ClusterID][]ownerGroup
 	// managed are the kinds of control planes that providers run without machines.
@@ -32,26 +32,34 @@ type ownerGroup struct {
 func newOwners(s *backup.Snapshot, expected []*Machine, c *infra.Expected) *Owners {
 	o := &Owners{
 		subject: s.Subject(),
-		planes:  s.ControlPlanesByCluster(), byID: make(map[infra.OwnerID]*owner, len(s.Groups)+len(s.ControlPlanes)),
+		planes:  s.ControlPlanesByCluster(), others: make(map[infra.OwnerID]*owner, len(s.ControlPlanes)),
 		inCluster: make(map[backup.ClusterID][]ownerGroup, len(s.Clusters)), managed: c.ManagedPlanes,
+	}
+	groups, all := make([]ownerGroup, len(s.Groups)), make([]owner, len(s.Groups))
+	for i := range s.Groups {
+		groups[i].Group = &s.Groups[i]
+	}
+	slices.SortStableFunc(groups, func(a, b ownerGroup) int {
+		return cmp.Or(CompareClusters(a.Cluster, b.Cluster), a.compare(b.Kind, b.Name))
+	})
+	first := 0 // of the cluster
+	for i := range groups {
+		g := &groups[i]
+		if g.owner = &all[i]; i > 0 && ownerOfGroup(g.Group) == groups[i-1].owner.OwnerID {
+			g.owner = groups[i-1].owner
+		}
+		g.owner.OwnerID, g.owner.group = ownerOfGroup(g.Group), g.Group
+		if g.Cluster != groups[first].Cluster {
+			first = i
+		}
+		o.inCluster[g.Cluster] = groups[first : i+1]
 	}
 	for i := range c.Pools {
 		p := &c.Pools[i]
 		o.of(infra.OwnerID{Cluster: p.Cluster, Kind: p.Kind, Name: p.Name}).pooled = true
 	}
-	for i := range s.Groups {
-		g := &s.Groups[i]
-		one := o.of(ownerOfGroup(g))
-		one.group = g
-		o.inCluster[g.Cluster] = append(o.inCluster[g.Cluster], ownerGroup{g, one})
-	}
 	for _, all := range o.planes {
 		slices.SortFunc(all, func(a, b *backup.ControlPlane) int {
-			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
-		})
-	}
-	for _, all := range o.inCluster {
-		slices.SortFunc(all, func(a, b ownerGroup) int {
 			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 		})
 	}
@@ -59,23 +67,26 @@ func newOwners(s *backup.Snapshot, expected []*Machine, c *infra.Expected) *Owne
 	return o
 }
 
+func (g ownerGroup) compare(kind, name string) int {
+	return cmp.Or(cmp.Compare(g.Kind, kind), cmp.Compare(g.Name, name))
+}
+
 // of returns the owner of that id, which nothing may be known of.
 func (o *Owners) of(id infra.OwnerID) *owner {
-	one := o.byID[id]
+	in := o.inCluster[id.Cluster]
+	if i, found := slices.BinarySearchFunc(in, id, func(g ownerGroup, id infra.OwnerID) int { return g.compare(id.Kind, id.Name) }); found {
+		return in[i].owner
+	}
+	one := o.others[id]
 	if one == nil {
 		one = &owner{OwnerID: id}
-		o.byID[id] = one
+		o.others[id] = one
 	}
 	return one
 }
 
 // group returns the object of a group, or nil.
-func (o *Owners) group(id infra.OwnerID) *backup.Group {
-	if one := o.byID[id]; one != nil {
-		return one.group
-	}
-	return nil
-}
+func (o *Owners) group(id infra.OwnerID) *backup.Group { return o.of(id).group }
 
 // tally counts each machine for each of its owners: its MachineSet and the
 // MachineDeployment above, or its control plane, or its pool.
