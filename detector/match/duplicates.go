@@ -38,6 +38,8 @@ func (ix *Index) findDuplicate(v *VM) (duplicate *VM, suspects []backup.ClusterI
 	return duplicate, suspects
 }
 
+var nobody sharers
+
 // sharing returns the living instances with key k; if provider is set, those of the
 // provider whose ID is k.Value. The key is of v, or of a Node on it.
 func (ix *Index) sharing(k infra.Key, v *VM, provider string) *sharers {
@@ -45,15 +47,14 @@ func (ix *Index) sharing(k infra.Key, v *VM, provider string) *sharers {
 	if s := ix.sharers[at]; s != nil {
 		return s
 	}
-	s, found := &sharers{}, ix.withKeys(k)
+	found := ix.withKeys(k)
 	if len(found) == 0 || len(found) == 1 && found[0] == v {
-		return s // nearly all: nobody else asks for it
+		return &nobody // nearly all: nobody else asks for it
 	}
-	ix.sharers[at] = s
-	all := keep(found, func(v *VM) bool {
+	s := &sharers{all: keep(found, func(v *VM) bool {
 		return alive(v) && (provider == "" || v.Provider == provider && v.ID == k.Value)
-	})
-	s.all = all
+	})}
+	ix.sharers[at] = s
 	return s
 }
 

@@ -21,7 +21,7 @@ type expectID struct {
 	count int
 }
 
-// expectation is what a hint expects. A control plane has an address for each machine.
+// expectation is what a hint expects, where it is much: a control plane has an address for each machine.
 type expectation struct {
 	kinds []infra.KeyKind
 	keys  map[infra.Key]bool
@@ -97,6 +97,14 @@ func (t *hintIndex) contradicts(v *VM, expected []infra.Key) bool {
 	if len(expected) == 0 {
 		return false
 	}
+	isOther := func(kind infra.KeyKind, has func(infra.Key) bool) bool {
+		return v.Value(kind) != "" && !slices.ContainsFunc(v.Keys, func(k infra.Key) bool { return k.Kind == kind && has(k) })
+	}
+	if len(expected) <= Many {
+		return slices.ContainsFunc(expected, func(one infra.Key) bool {
+			return isOther(one.Kind, func(k infra.Key) bool { return slices.Contains(expected, k) })
+		})
+	}
 	id := expectID{&expected[0], len(expected)}
 	e := t.expected[id]
 	if e == nil {
@@ -109,7 +117,7 @@ func (t *hintIndex) contradicts(v *VM, expected []infra.Key) bool {
 		}
 	}
 	return slices.ContainsFunc(e.kinds, func(kind infra.KeyKind) bool {
-		return v.Value(kind) != "" && !slices.ContainsFunc(v.Keys, func(k infra.Key) bool { return k.Kind == kind && e.keys[k] })
+		return isOther(kind, func(k infra.Key) bool { return e.keys[k] })
 	})
 }
 

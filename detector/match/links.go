@@ -31,9 +31,9 @@ func role(controlPlane bool, ownerKind string) (plane, known bool) {
 type Link struct {
 	Node         *infra.Node          // where hint is nil
 	hint         *infra.OwnershipHint // where Node is nil
-	ControlPlane bool                 // the instance is a machine of the control plane
-	RoleKnown    bool
 	specificity  int
+	ControlPlane bool // the instance is a machine of the control plane
+	RoleKnown    bool
 	byName       bool // what it rests on may be another cluster's, too
 }
 
