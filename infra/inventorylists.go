@@ -15,14 +15,15 @@ import (
 // This file is how the long lists of an inventory are read: into room for exactly what they
 // hold, and their texts once. They are most of the memory of a run.
 
-// unmarshalers are for a document of a size, 0 where it is not known.
+// unmarshalers are for a document of a size, 0 where it is not known. It says nothing of listings,
+// which are of all sizes.
 func unmarshalers(size int64) *json.Unmarshalers {
 	keys := keyReader{kinds: map[string]KeyKind{}}
 	return json.JoinUnmarshalers(
 		json.UnmarshalFromFunc(keys.read),
 		json.UnmarshalFromFunc(factReader{}.read),
 		json.UnmarshalFromFunc(readText),
-		inParts(size, func(dec *jsontext.Decoder, l *Listing) error { return json.UnmarshalDecode(dec, l) }),
+		inParts(0, func(dec *jsontext.Decoder, l *Listing) error { return json.UnmarshalDecode(dec, l) }),
 		inParts(size, keys.readInstance),
 		inParts(size, keys.readNode),
 	)
