@@ -36,8 +36,8 @@ type Index struct {
 	second      *secondKeys                // nil: not counted yet
 	names       []infra.Key                // reused by nameFacts
 	asked       askedLists
-	proofs      map[backup.ClusterID][]*infra.VisibilityProof // of whole targets
-	nodesAt     map[string][]*Node                            // that prove a target
+	proofs      []*infra.VisibilityProof // of whole targets, by cluster
+	nodesAt     map[string][]*Node       // that prove a target
 
 	inBackup    map[[2]string]bool          // clusters by namespace and name; nil: not looked yet
 	kindsUnread map[infra.Reading]string    // see infra.Expected.Unread

@@ -100,16 +100,17 @@ func (ix *Index) holds(p *infra.VisibilityProof, listings []int32) bool {
 // indexProofs finds what proves a place for whatever is there: the proofs of whole
 // targets, and the Nodes of the clusters that such a proof trusts.
 func (ix *Index) indexProofs(all []infra.VisibilityProof) {
-	ix.proofs, ix.nodesAt = make(map[backup.ClusterID][]*infra.VisibilityProof, len(ix.snap.Clusters)), map[string][]*Node{}
+	ix.proofs, ix.nodesAt = make([]*infra.VisibilityProof, 0, len(all)), map[string][]*Node{}
 	for i := range all {
 		p := &all[i]
 		if p.Folder == "" {
-			ix.proofs[p.Cluster] = append(ix.proofs[p.Cluster], p)
+			ix.proofs = append(ix.proofs, p)
 		}
 		if p.Nodes {
 			ix.nodesAt[p.Target] = append(ix.nodesAt[p.Target], ix.nodes.of(p.Cluster)...)
 		}
 	}
+	slices.SortFunc(ix.proofs, func(a, b *infra.VisibilityProof) int { return CompareClusters(a.Cluster, b.Cluster) })
 }
 
 // isPartial reports whether any of the listings did not come to its end.
@@ -122,7 +123,7 @@ func (ix *Index) isPartial(listings []int32) bool {
 // from complete listings only.
 func (ix *Index) provenFor(id backup.ClusterID, v *VM) bool {
 	holds, all := false, false
-	for _, p := range ix.proofs[id] {
+	for _, p := range equalRange(ix.proofs, func(p *infra.VisibilityProof) int { return CompareClusters(p.Cluster, id) }) {
 		if listings := ix.scopes.byTarget[p.Target]; v.seenIn(listings) {
 			all = true
 			holds = holds || ix.holds(p, listings) && !(p.Copied && ix.isPartial(listings))
