@@ -11,6 +11,7 @@ import (
 type gradeHints struct {
 	all      []infra.OwnershipHint // of every grade
 	byKey    *keyIndex
+	mixed    map[uint32]bool // hashes of several keys, by chance
 	kinds    []infra.KeyKind // of the keys in byKey: few of an instance's are
 	patterns infra.Patterns
 	named    []posting              // by the numbers of their patterns
@@ -57,6 +58,12 @@ func newGradeHints(all []infra.OwnershipHint, grade infra.Grade) *gradeHints {
 			}
 		}
 	})
+	g.mixed = map[uint32]bool{}
+	for i, at := range g.byKey.of {
+		if i > 0 && at.hash == g.byKey.of[i-1].hash && all[at.number].Key != all[g.byKey.of[i-1].number].Key {
+			g.mixed[at.hash] = true
+		}
+	}
 	return g
 }
 
@@ -78,10 +85,13 @@ func (g *gradeHints) lists(v *VM, room []hintList) (own, common []hintList) {
 		}
 		found := g.byKey.find(k)
 		other := func(at posting) bool { return g.all[at.number].Key != k }
-		if slices.ContainsFunc(found, other) {
-			found = slices.DeleteFunc(slices.Clone(found), other)
+		switch {
+		case len(found) == 0:
+		case g.mixed[found[0].hash]:
+			add(slices.DeleteFunc(slices.Clone(found), other))
+		case !other(found[0]):
+			add(found)
 		}
-		add(found)
 	}
 	for _, number := range g.patterns.Matching(v.Name) {
 		one := g.named[number : number+1]
