@@ -278,7 +278,6 @@ func (o *detectOptions) decide(ctx context.Context, s *cli.Streams, e *loadedBac
 	for i := range inv.Listings {
 		inv.Listings[i].Nodes = nil
 	}
-	collectNow()
 	rep = build.New(build.Parts{
 		Result:        result,
 		Forecast:      future.Forecast,
@@ -294,10 +293,11 @@ func (o *detectOptions) decide(ctx context.Context, s *cli.Streams, e *loadedBac
 		GeneratedAt:   now,
 		Options:       report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter(), FailOn: o.fails, Confirmations: o.confirmFiles},
 	})
+	tools, incomplete := e.registry.Tools(), verdictOnRun(result, o.live.kubeconfig != "")
+	collectNow() // the report is all that is needed from here
 	for _, w := range confirm.Apply(rep, o.confirmed, now) {
 		s.Warn("%s", w)
 	}
-	tools, incomplete := e.registry.Tools(), verdictOnRun(result, o.live.kubeconfig != "")
 	if !rep.IsLive() {
 		plan.Fill(rep, tools)
 	}
