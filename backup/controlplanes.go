@@ -2,9 +2,6 @@ package backup
 
 import "drift-detector/backup/naming"
 
-// ControlPlanes are the control planes of a Snapshot by their clusters.
-type ControlPlanes map[ClusterID][]*ControlPlane
-
 // ControlPlanesByCluster returns the Snapshot's control planes, those of a cluster in
 // the Snapshot's order. They are the Snapshot's own values, not copies.
 func (s *Snapshot) ControlPlanesByCluster() ControlPlanes {

@@ -35,7 +35,6 @@ var (
 	errNotString  = errors.New("not a string")
 	errNotBoolean = errors.New("not a boolean")
 	errNotInteger = errors.New("not an integer")
-	errNotTime    = errors.New("not a time in RFC 3339 form")
 )
 
 // Text reads a JSON string.

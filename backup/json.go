@@ -223,6 +223,9 @@ func (l Labels) Has(key string) bool {
 
 var errNotObject = errors.New("not an object")
 
+// matchLabels is how nearly all selectors begin, and what follows are labels.
+const matchLabels = `{"matchLabels":`
+
 // labelsOf keeps all labels of an object. Those of a selector that was kept before are the same text:
 // a group and what it makes have the labels that it selects.
 //

@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"reflect"
@@ -174,6 +175,8 @@ func (m *memory) keepOwners(owners []Owner) []Owner {
 	copy(m.last, owners)
 	return m.last
 }
+
+var errNotTime = errors.New("not a time in RFC 3339 form")
 
 // moment parses a time.
 func (m *memory) moment(v scan.Value, into *time.Time) error {

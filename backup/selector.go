@@ -8,9 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 )
 
-// matchLabels is how nearly all selectors begin, and what follows are labels.
-const matchLabels = `{"matchLabels":`
-
 // Selector is a label selector.
 type Selector struct {
 	Demands Labels          // that it wants with their values

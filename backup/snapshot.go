@@ -182,6 +182,9 @@ type ControlPlane struct {
 	MinHealthy time.Duration
 }
 
+// ControlPlanes are the control planes of a Snapshot by their clusters.
+type ControlPlanes map[ClusterID][]*ControlPlane
+
 // Group is a MachineDeployment, MachineSet or MachinePool.
 type Group struct {
 	Meta
