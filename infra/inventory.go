@@ -124,11 +124,12 @@ func ReadInventory(r io.Reader) (Inventory, error) {
 	return doc.Inventory, nil
 }
 
-// sizeOf returns the size of a file, and 0 for all else.
+// sizeOf returns the size of a file, and 0 for all else. Room is made for what a document of that
+// size may hold, and so for no more than a quarter of a gigabyte before anything of it is read.
 func sizeOf(r io.Reader) int64 {
 	if f, is := r.(fs.File); is {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			return info.Size()
+			return min(info.Size(), 1<<28)
 		}
 	}
 	return 0
