@@ -9,16 +9,16 @@ import (
 	"sync/atomic"
 )
 
-// Garbage that may lie beside what a run holds. Go's own rule, as much as is held, is
-// twice the memory that a large fleet needs. What the heap once took from the system is
+// Garbage that may lie beside what a run holds. What the heap once took from the system is
 // used before anything is collected, but for a thirty-second: sizes differ.
 const (
 	leastHeap      = 4 << 20   // bytes, of which Go's percentage is at least (GOGC in package runtime, Go 1.26)
 	smallHeap      = 112 << 20 // bytes, below which nothing is collected but where much is let go of
-	mostGarbage    = 50        // percent of what is held, where that is more
-	readingGarbage = 200       // percent, while a backup is read
+	mostGarbage    = 150       // percent of what is held, where that is more: detect makes less before it lets go of much
+	readingGarbage = 400       // percent, while a backup is read
 	littleHeld     = 64 << 20  // bytes; beside less than that,
-	listingGarbage = 5 << 20   // bytes of garbage are the most once servers are listed
+	listingGarbage = 5 << 20   // bytes of garbage are the most once servers are listed,
+	listedGarbage  = 50        // and this percentage beside more
 )
 
 // phase is what a run does, which tells how much of what is allocated is garbage soon.
@@ -62,7 +62,6 @@ func CollectSooner() {
 	debug.SetGCPercent(ours)
 	var one sync.Mutex
 	taken := uint64(0) // from the system at most: what is given back costs to take again
-	goal := uint64(0)  // what was held at the last collection, with the garbage beside it
 	setGoal = func() {
 		one.Lock()
 		defer one.Unlock()
@@ -70,19 +69,16 @@ func CollectSooner() {
 		held := sample[0].Value.Uint64()
 		taken = max(taken, sample[1].Value.Uint64()+sample[2].Value.Uint64()+sample[3].Value.Uint64())
 		free, garbage := max(smallHeap, taken/32*31, held)-held, uint64(mostGarbage)
-		switch now := phase(running.Load()); {
-		case now == listing:
-			free = listingGarbage
-			if held < littleHeld {
-				garbage = 0
+		switch phase(running.Load()) {
+		case listing:
+			free, garbage = listingGarbage, 0
+			if held >= littleHeld {
+				garbage = listedGarbage
 			}
-		case now == reading:
+		case reading:
 			garbage = readingGarbage
-		case held > goal/4*3: // it found little, and the next would, too
-			garbage = 2 * mostGarbage
 		}
 		next := int(max(garbage, free*100/max(held, leastHeap)))
-		goal = held + held*uint64(next)/100
 		if was := debug.SetGCPercent(next); was != ours {
 			debug.SetGCPercent(was) // readReleases has set its own for a while
 		} else {
