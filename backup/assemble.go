@@ -22,6 +22,8 @@ type assembly struct {
 	ownedBy  map[objectKey]ClusterID
 	// resources of the kinds that are referred to
 	resources map[Ref]string
+	// controlPlanes are those that the backup holds.
+	controlPlanes ControlPlanes
 }
 
 // objectKey names an object of a kind.
@@ -46,7 +48,7 @@ func (l *loading) assemble() *Snapshot {
 	}
 	a.readClusters()
 	a.readControlPlanes()
-	s.planes = s.ControlPlanesByCluster()
+	a.controlPlanes = s.ControlPlanesByCluster()
 	a.readGroups()
 	a.readMachines()
 	a.readInfraClusters()
@@ -357,11 +359,11 @@ func (a *assembly) controlPlaneOwner(m *Machine, label string) Owner {
 	if i, ok := a.clusters[m.Cluster]; ok {
 		ref = a.snapshot.Clusters[i].ControlPlane
 	}
-	if c := a.snapshot.planes.Named(m.Cluster, "", cmp.Or(label, ref.Name)); c != nil {
+	if c := a.controlPlanes.Named(m.Cluster, "", cmp.Or(label, ref.Name)); c != nil {
 		return Owner{Kind: c.Kind, Name: c.Name, UID: c.UID, Controller: true}
 	}
 	name := label
-	if name == "" || naming.Hashed(name) && len(a.snapshot.planes[m.Cluster]) == 0 {
+	if name == "" || naming.Hashed(name) && len(a.controlPlanes[m.Cluster]) == 0 {
 		name = ref.Name
 	}
 	if name == "" || naming.Hashed(name) {

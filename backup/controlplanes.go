@@ -5,9 +5,6 @@ import "drift-detector/backup/naming"
 // ControlPlanesByCluster returns the Snapshot's control planes, those of a cluster in
 // the Snapshot's order. They are the Snapshot's own values, not copies.
 func (s *Snapshot) ControlPlanesByCluster() ControlPlanes {
-	if s.planes != nil {
-		return s.planes
-	}
 	all := make(ControlPlanes, len(s.ControlPlanes))
 	for i := range s.ControlPlanes {
 		c := &s.ControlPlanes[i]

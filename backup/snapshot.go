@@ -25,7 +25,6 @@ type Snapshot struct {
 	Problems      []Problem      // items that could not be read
 	Revived       []string       // objects that come back although they were being deleted, sorted
 
-	planes   ControlPlanes          // see ControlPlanesByCluster
 	tables   map[AnyKind]any        // *Table[T] by kind, see Kind.In
 	deleting map[objectKey]deletion // see Deleting; the kind is a plural
 }
