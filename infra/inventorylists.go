@@ -15,8 +15,8 @@ import (
 // This file is how the long lists of an inventory are read: into room for exactly what they
 // hold, and their texts once. They are most of the memory of a run.
 
-// unmarshalers are for a document of a size, 0 where it is not known. It says nothing of listings,
-// which are of all sizes.
+// unmarshalers returns how the lists of an inventory are read. size is that of the document, and 0
+// where that is not known; it says nothing of listings, which are of all sizes.
 func unmarshalers(size int64) *json.Unmarshalers {
 	keys := keyReader{kinds: map[string]KeyKind{}}
 	return json.JoinUnmarshalers(
