@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// This file is how the long lists of an inventory are read: into room for exactly what they
+// This file is how the long lists of an inventory are read: into room for about what they
 // hold, and their texts once. They are most of the memory of a run.
 
 // unmarshalers returns how the lists of an inventory are read. size is that of the document, and 0
