@@ -106,7 +106,7 @@ func ReadInventory(r io.Reader) (Inventory, error) {
 		Tool   jsontext.Value `json:"tool"`
 	}
 	var unread *fs.PathError
-	err := json.UnmarshalRead(in, &doc, json.WithUnmarshalers(unmarshalers(sizeOf(r))))
+	err := json.UnmarshalRead(in, &doc, json.WithUnmarshalers(unmarshalers()))
 	switch isOurs := doc.Schema != nil && bytes.Contains(doc.Tool, []byte(`"drift-detector"`)); {
 	case doc.Version != "" && doc.Version != InventoryVersion:
 		return Inventory{}, fmt.Errorf("the inventory has version %q, this drift-detector reads version %q", doc.Version, InventoryVersion)
@@ -122,17 +122,6 @@ func ReadInventory(r io.Reader) (Inventory, error) {
 		return Inventory{}, notInventory(`field "inventoryVersion" is missing`)
 	}
 	return doc.Inventory, nil
-}
-
-// sizeOf returns the size of a file, and 0 for all else. Room is made for what a document of that
-// size may hold, and so for no more than a quarter of a gigabyte before anything of it is read.
-func sizeOf(r io.Reader) int64 {
-	if f, is := r.(fs.File); is {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			return min(info.Size(), 1<<28)
-		}
-	}
-	return 0
 }
 
 func notInventory(why string) error {

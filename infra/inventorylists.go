@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -12,42 +11,35 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// This file is how the long lists of an inventory are read: into room for about what they
+// This file is how the long lists of an inventory are read: into room for exactly what they
 // hold, and their texts once. They are most of the memory of a run.
 
-// unmarshalers returns how the lists of an inventory are read. size is that of the document, and 0
-// where that is not known; it says nothing of listings, which are of all sizes.
-func unmarshalers(size int64) *json.Unmarshalers {
+func unmarshalers() *json.Unmarshalers {
 	keys := keyReader{kinds: map[string]KeyKind{}}
 	return json.JoinUnmarshalers(
 		json.UnmarshalFromFunc(keys.read),
 		json.UnmarshalFromFunc(factReader{}.read),
 		json.UnmarshalFromFunc(readText),
-		inParts(0, func(dec *jsontext.Decoder, l *Listing) error { return json.UnmarshalDecode(dec, l) }),
-		inParts(size, keys.readInstance),
-		inParts(size, keys.readNode),
+		inParts(func(dec *jsontext.Decoder, l *Listing) error { return json.UnmarshalDecode(dec, l) }),
+		inParts(keys.readInstance),
+		inParts(keys.readNode),
 	)
 }
 
 // inParts reads lists that are so long that room for one more of them, and what it grew
-// from, is worth to be avoided. read reads one of what they hold. size is that of the document.
-func inParts[T any](size int64, read func(*jsontext.Decoder, *T) error) *json.Unmarshalers {
+// from, is worth to be avoided. read reads one of what they hold.
+func inParts[T any](read func(*jsontext.Decoder, *T) error) *json.Unmarshalers {
 	var room [256]T // for one list at a time: none is in another of its kind
 	return json.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *[]T) error {
 		if dec.PeekKind() != '[' {
 			return errors.ErrUnsupported // the usual way
 		}
 		_, _ = dec.ReadToken() // as was just seen
-		var all []T
-		n, from := 0, dec.InputOffset()
+		var parts [][]T
+		n := 0
 		for ; dec.PeekKind() != ']'; n++ {
 			if n == len(room) {
-				at := dec.InputOffset()
-				if cap(all)-len(all) < n { // for as many as there are if the rest is like these, which have less bytes than their text
-					per := max(at-from, int64(reflect.TypeFor[T]().Size())*int64(n))
-					all = slices.Grow(all, n+int(max(0, size-at)/per*int64(n)))
-				}
-				all, n, from = append(all, room[:]...), 0, at
+				parts, n = append(parts, slices.Clone(room[:])), 0
 			}
 			room[n] = *new(T)
 			if err := read(dec, &room[n]); err != nil {
@@ -55,7 +47,7 @@ func inParts[T any](size int64, read func(*jsontext.Decoder, *T) error) *json.Un
 			}
 		}
 		_, err := dec.ReadToken()
-		*into = append(all, room[:n]...)
+		*into = slices.Concat(append(parts, room[:n])...)
 		return err
 	})
 }

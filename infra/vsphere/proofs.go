@@ -102,7 +102,7 @@ func serverProofs(of code.Subject, server string) []infra.VisibilityProof {
 // folderProofs appends what proves that what is in a folder is seen. known are the ids of machines that are
 // to be there, if it is a datacenter's own.
 func folderProofs(of code.Subject, at location, known []infra.Key, list []infra.VisibilityProof) []infra.VisibilityProof {
-	f, name := at.Folder, strings.TrimPrefix(at.Folder, at.Server)
+	f, name := at.Folder, cmp.Or(strings.TrimPrefix(at.Folder, at.Server), "/")
 	if len(known) > 0 {
 		list = append(list, infra.VisibilityProof{
 			Folder: f, Any: known,

@@ -221,9 +221,12 @@ func runDetect(ctx context.Context, o *detectOptions, rules []ignore.Rule, s *cl
 // show prints what is for the person who started the run, after the report has been
 // written: one screen, and where a script reads it the whole text.
 func (o *detectOptions) show(s *cli.Streams, rep *report.Report) error {
-	switch {
-	case o.quiet || cli.OnStdout(o.outputs):
+	if o.quiet || cli.OnStdout(o.outputs) {
 		return nil
+	}
+	enter(printing)
+	collectNow() // what the plan was made with
+	switch {
 	case o.summary || len(o.outputs) == 0 || cli.IsTerminal(s.Stdout):
 		look := screenOptions(s, o.outputs)
 		look.Again = o.again

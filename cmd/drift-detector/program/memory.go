@@ -28,6 +28,7 @@ const (
 	deciding phase = iota // and writing: about half
 	reading               // a backup: nearly nothing, so that a collection would find little
 	listing               // servers: nearly all, beside the little that a run of a small backup holds
+	printing              // what is decided: nearly all, and there is room by then
 )
 
 // running is the phase of this process.
@@ -77,6 +78,8 @@ func CollectSooner() {
 			}
 		case reading:
 			garbage = readingGarbage
+		case printing:
+			free, garbage = max(taken/32*31, held)-held, listedGarbage
 		}
 		next := int(max(garbage, free*100/max(held, leastHeap)))
 		if was := debug.SetGCPercent(next); was != ours {
