@@ -9,6 +9,11 @@ import (
 	"io"
 	"reflect"
 	"strings"
+
+	json2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"drift-detector/internal/terminal"
 )
 
 // Sealed writes the document as [JSON] does, with a digest of each member: a restore begins by it,
@@ -17,8 +22,8 @@ import (
 // made once.
 func Sealed(w io.Writer, r *Report) error {
 	r.FillLists()
-	out, e := bufio.NewWriterSize(w, 1<<16), newEncoder()
-	before := "{"
+	out := bufio.NewWriterSize(w, 1<<16)
+	to, before := &terminal.JSONWriter{To: out}, "{"
 	digests := map[string]string{}
 	err := r.eachMember(func(name string, f reflect.Value, omitted bool) error {
 		if name == "digests" {
@@ -27,10 +32,10 @@ func Sealed(w io.Writer, r *Report) error {
 		if omitted {
 			return nil
 		}
-		fmt.Fprintf(out, "%s\n  %q: ", before, name)
+		fmt.Fprintf(to, "%s\n  %q: ", before, name)
 		before = ","
 		h := sha256.New()
-		if err := e.write(io.MultiWriter(out, h), f, "  "); err != nil {
+		if err := writeMember(io.MultiWriter(to, h), f); err != nil {
 			return fmt.Errorf("writing %s of the report as JSON: %w", name, err)
 		}
 		if f.Kind() != reflect.Slice || f.Len() > 0 {
@@ -41,7 +46,7 @@ func Sealed(w io.Writer, r *Report) error {
 	if err != nil {
 		return err
 	}
-	_, _ = out.WriteString("\n}\n") // Flush has its error
+	_, _ = io.WriteString(to, "\n}\n") // Flush has its error
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("writing the report as JSON: %w", err)
 	}
@@ -63,6 +68,10 @@ func (r *Report) eachMember(visit func(name string, f reflect.Value, omitted boo
 		}
 	}
 	return nil
+}
+
+func writeMember(w io.Writer, f reflect.Value) error {
+	return json2.MarshalWrite(w, f.Addr().Interface(), asBefore, jsontext.WithIndentPrefix("  "))
 }
 
 func digestOf(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)[:16]) }
@@ -88,13 +97,13 @@ func (r *Report) Changed() (members []string, sealed bool) {
 // digests returns those of all members but the digests. A list of nothing has none: it may be left out
 // of the document.
 func (r *Report) digests() (map[string]string, error) {
-	out, e := map[string]string{}, newEncoder()
+	out := map[string]string{}
 	err := r.eachMember(func(name string, f reflect.Value, _ bool) error {
 		if name == "digests" || f.Kind() == reflect.Slice && f.Len() == 0 {
 			return nil
 		}
 		h := sha256.New()
-		if err := e.write(h, f, "  "); err != nil {
+		if err := writeMember(h, f); err != nil {
 			return fmt.Errorf("writing %s of the report: %w", name, err)
 		}
 		out[name] = digestOf(h)

@@ -8,8 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"unicode/utf8"
+
+	json2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
+	"drift-detector/internal/terminal"
 )
 
 // JSON writes the document itself: indented by two spaces, with a newline at
@@ -21,16 +26,17 @@ import (
 // 100 MB.
 func JSON(w io.Writer, r *Report) error { return Document(w, r) }
 
+// asBefore is the JSON of encoding/json, whose own encoder takes twice as long.
+var asBefore = json2.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.WithIndent("  "))
+
 // Document writes the struct that doc points to, another document of this
 // program, in the form of [JSON].
 func Document(w io.Writer, doc any) error {
 	out := bufio.NewWriterSize(w, 1<<16)
-	err := newEncoder().write(out, reflect.ValueOf(doc), "")
-	_, _ = out.WriteString("\n") // Flush has its error
-	if err = cmp.Or(err, out.Flush()); err != nil {
-		return fmt.Errorf("writing the report as JSON: %w", err)
+	if err := json2.MarshalEncode(jsontext.NewEncoder(&terminal.JSONWriter{To: out}, asBefore), doc); err != nil {
+		return fmt.Errorf("writing the report as JSON: %w", cmp.Or(out.Flush(), err))
 	}
-	return nil
+	return out.Flush()
 }
 
 // Valid returns a string as a report that was saved as JSON gives it back: each
