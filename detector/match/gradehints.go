@@ -21,7 +21,7 @@ type gradeHints struct {
 	known map[string]*tied
 }
 
-// hintList are hints that an instance has all of, by their numbers. The first stands for the list.
+// hintList are hints that an instance has all of, by their numbers. No two lists begin with the same one.
 type hintList []posting
 
 // Many is more than how many hints or instances are worth to be kept for the next instance
