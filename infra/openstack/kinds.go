@@ -332,7 +332,7 @@ type namespace struct{ Labels string }
 var namespaces = backup.NewKind("namespaces", backup.Raw(func(n *namespace) *string { return &n.Labels }, "metadata.labels"))
 
 var want = backup.Want{
-	Kinds: slices.Concat([]backup.AnyKind{clusters, machines, servers, templates, identities, referredImages, floatingPools, floatingAddresses, namespaces, deployments, inventories}, versionKinds(), wantedOrc()),
+	Kinds: slices.Concat([]backup.AnyKind{clusters, machines, servers, templates, identities, referredImages, floatingPools, floatingAddresses, floatingClaims, namespaces, deployments, inventories}, versionKinds(), wantedOrc()),
 	Secrets: []backup.SecretRule{
 		{Keys: []string{cloudsKey}, Optional: []string{caKey}},
 		{Type: "cluster.x-k8s.io/secret"}, // whether they are there: bootstrap data

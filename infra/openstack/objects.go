@@ -38,6 +38,14 @@ type member struct {
 	home    string                   // id of the target where CAPO looks
 }
 
+func (objs *objects) titleOf(m *member) string {
+	if m.index < 0 {
+		return fmt.Sprintf("%s %s/%s", serverKind, m.meta().Namespace, m.meta().Name)
+	}
+	machine := &objs.snapshot.Machines[m.index]
+	return fmt.Sprintf("Machine %s/%s", machine.Namespace, machine.Name)
+}
+
 // location is a cluster's own object, and where its machines are unless they say otherwise.
 type location struct {
 	record  *backup.Record[osCluster]

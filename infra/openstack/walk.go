@@ -11,7 +11,7 @@ import (
 )
 
 // walked are what CAPO's controllers ask after a restore, in the order in which they do.
-var walked = slices.Concat(loginRows, clusterRows, managedRows, []*walk.Row{rowC18c, rowC29}, balancerRows, machineRows, serverRows)
+var walked = slices.Concat(loginRows, poolRows, clusterRows, managedRows, []*walk.Row{rowC18c, rowC29}, balancerRows, machineRows, serverRows)
 
 func walkRows() []walk.Row {
 	all := make([]walk.Row, len(walked))
@@ -50,6 +50,7 @@ func (objs *objects) steps() []infra.Step {
 		}
 	}
 	q.askMade()
+	q.askClaims()
 	for i := range objs.members {
 		q.askMember(&objs.members[i])
 	}

@@ -69,23 +69,7 @@ var (
 		Condition: code.CredentialUntried,
 		Source:    "Reconcile: controllers/openstackmachine_controller.go, openstackserver_controller.go; NewClientScopeFromMachine: pkg/scope/provider.go v0.10.0 to v0.15.0-beta.0",
 	}
-	rowA1 = &walk.Row{
-		ID: "openstack.A1", Of: poolKind,
-		Asks:      "Keystone for a token, with the login that spec.identityRef of the pool names",
-		None:      walk.Waits.Says("CAPO answers no claim of the pool without a credential, and waits for the floating IP before it looks for the server"),
-		Differs:   walk.Waits.Says("CAPO cannot log in and answers no claim of the pool, and waits for the floating IP before it looks for the server"),
-		Condition: code.CredentialUntried,
-		Source:    "Reconcile: controllers/openstackfloatingippool_controller.go v0.10.0 to v0.15.0-beta.0",
-	}
-	rowA3 = &walk.Row{
-		ID: "openstack.A3", Of: poolKind,
-		Asks:    "the external network that spec.floatingIPNetwork of the pool names, else the only one that the project sees",
-		None:    walk.Waits.Says("CAPO answers no claim of the pool without its network, and waits for the floating IP before it looks for the server"),
-		Several: walk.Waits.Says("CAPO takes none of several and answers no claim of the pool, and waits for the floating IP before it looks for the server"),
-		Refused: "networks, to an account that is not the backup's, or because nobody answered",
-		Source:  "reconcileFloatingIPNetwork: controllers/openstackfloatingippool_controller.go v0.10.0 to v0.15.0-beta.0",
-	}
-	loginRows = []*walk.Row{rowL2, rowL3, rowL4, rowL5, rowL6, rowL7, rowL8, rowA1, rowA3}
+	loginRows = []*walk.Row{rowL2, rowL3, rowL4, rowL5, rowL6, rowL7, rowL8}
 )
 
 // askLogin asks for the login of a cluster.
@@ -186,31 +170,6 @@ func (q *questions) askOwnLogins(m *member) {
 		s.Machine = m.index
 		q.Steps = append(q.Steps, s)
 	}
-}
-
-// askPoolNetwork asks A3.
-func (q *questions) askPoolNetwork(m *member) {
-	h, k, object := q.objs.poolNetwork(m)
-	if m.index < 0 || k.IsZero() {
-		return
-	}
-	q.Steps = append(q.Steps, infra.Step{
-		Step: walk.Step{Row: rowA3, Cluster: m.cluster, Subject: q.objs.titleOf(m), Machine: m.index},
-		Look: func(inv *infra.Inventory) walk.Answer {
-			p := q.place(inv, h.id())
-			if p == nil {
-				return walk.Answer{}
-			}
-			if k.Kind == KeyExternal && p.Finds(infra.Key{Kind: KeyExternal, Value: SeveralExternal}) {
-				return answer(walk.Several, object, p.title()+" sees several external networks, and the pool names none", "is one alone, or is named by the pool")
-			}
-			if slices.Contains(p.Unread, k.Kind) && !p.Finds(k) {
-				why, _ := p.FactsUnread.Get(k.Kind.String())
-				return walk.Answer{Found: walk.Unread, Why: why, Objects: []string{object}}
-			}
-			return p.thing(k, object)
-		},
-	})
 }
 
 // FactCompute names the microversion in which Nova answered.

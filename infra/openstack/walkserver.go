@@ -121,14 +121,6 @@ var rowOf = map[string]*walk.Row{
 	"server group": rowS2, "image": rowS3, "flavor": rowS4, thingGroup: rowS5, thingNetwork: rowS6, thingSubnet: rowS7,
 }
 
-func (objs *objects) titleOf(m *member) string {
-	if m.index < 0 {
-		return fmt.Sprintf("%s %s/%s", serverKind, m.meta().Namespace, m.meta().Name)
-	}
-	machine := &objs.snapshot.Machines[m.index]
-	return fmt.Sprintf("Machine %s/%s", machine.Namespace, machine.Name)
-}
-
 // askMember asks what the backup says of a machine, or a listing of what has no instance.
 func (q *questions) askMember(m *member) {
 	q.askOwnLogins(m)
@@ -153,7 +145,7 @@ func (q *questions) askMember(m *member) {
 			q.Note(rowM5, m.cluster, pass)
 		}
 	}
-	switch claim, w := q.objs.floatingClaim(m); {
+	switch claim, w := q.objs.claimOf(m); {
 	case w == nil:
 	case w.FloatingPoolKind != poolKind:
 		q.Note(rowS10, m.cluster, walk.Answer{Found: walk.Unseen, Objects: []string{infra.Brief(w.FloatingPoolKind + " " + w.FloatingPool)}})
