@@ -38,7 +38,8 @@ func key(m *Meta, kind, name string) objectKey {
 
 // assemble makes the Snapshot once all tables are settled.
 func (l *loading) assemble() *Snapshot {
-	s := &Snapshot{Backups: l.infos, tables: l.tables, deleting: l.deleting}
+	s := &Snapshot{Backups: l.infos, tables: l.tables, deleting: l.deleting, Restored: l.restored}
+	slices.Sort(s.Restored)
 	s.revive()
 	clusters := clusterKind.In(s).Len()
 	a := &assembly{
@@ -295,7 +296,7 @@ func (a *assembly) readMachines() {
 			ProviderID:      r.Data.ProviderID, Node: r.Data.Node, SystemUUID: r.Data.SystemUUID, Phase: r.Data.Phase, FailureDomain: r.Data.FailureDomain,
 			Labels: r.Data.Labels, SkipRemediation: r.Data.SkipRemediation,
 			Version: r.Data.Version, Remediate: r.Data.Remediate,
-			Hooks: rare.Hooks, Remediated: rare.Remediated, StatusRestored: r.Data.StatusRestored, InPlace: r.Data.InPlace,
+			Hooks: rare.Hooks, Remediated: rare.Remediated, InPlace: r.Data.InPlace,
 		}
 		var config configFields // of those of which somebody asks for it
 		if (m.ControlPlane || m.ProviderID == "" || m.BootstrapSecret == "") && m.Bootstrap.Kind == "KubeadmConfig" {

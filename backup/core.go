@@ -151,7 +151,7 @@ type machineFields struct {
 	Created                                  time.Time
 	Cluster                                  string
 	ControlPlane, SkipRemediation, Remediate bool
-	InPlace, StatusRestored                  bool
+	InPlace                                  bool
 	Deployment, Set                          string
 	ProviderID, Node, Phase, FailureDomain   string
 	Labels                                   Labels
@@ -207,7 +207,6 @@ var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreG
 		Text(func(t *machineFields) *string { return &t.rarely().CertificatesExpired }, "status.certificatesExpiryDate"),
 		Present(func(t *machineFields) *bool { return &t.InPlace }, "annotation:"+clusterv1.UpdateInProgressAnnotation),
 		hooksOf(func(t *machineFields) *string { return &t.rarely().Hooks }),
-		True(func(t *machineFields) *bool { return &t.StatusRestored }, "annotation:velero.io/restore-status"),
 		Text(func(t *machineFields) *string { return &t.rarely().Remediated }, "annotation:"+controlPlaneGroup+"/remediation-for"),
 		Text(func(t *machineFields) *string { return &t.SystemUUID }, "status.nodeInfo.systemUUID"),
 	},

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 
 	"drift-detector/backup/scan"
 )
@@ -105,22 +104,6 @@ func Present[T any](into func(*T) *bool, paths ...string) Field[T] {
 	return Field[T]{paths: paths, read: func(t *T, _ scan.Found, _ *memory, _ *usage) error {
 		*into(t) = true
 		return nil
-	}}
-}
-
-// True reads a JSON string and says whether it is "true", in whatever letters, as Velero and
-// others take their annotations.
-//
-//go:noinline
-func True[T any](into func(*T) *bool, paths ...string) Field[T] {
-	return Field[T]{paths: paths, read: func(t *T, f scan.Found, m *memory, use *usage) error {
-		v := f.Values[0]
-		if !v.IsString() {
-			return errNotString
-		}
-		text, err := m.text(v, use)
-		*into(t) = strings.EqualFold(strings.TrimSpace(text), "true")
-		return err
 	}}
 }
 

@@ -135,6 +135,20 @@ func kindIn(body []byte, resource string) string {
 // plural returns a kind as resources name it.
 func plural(kind string) string { return archive.ResourceOf(kind, "") }
 
+// restoring notes an object whose status Velero brings back. The controllers of MachineDeployment,
+// MachineSet and MachineHealthCheck read theirs for nothing but a rollout, which is said without it
+// (internal/controllers of Cluster API v1.8.0 to v1.13.4); templates have none.
+func (l *loading) restoring(e *entry) {
+	resource, group, _ := strings.Cut(e.Resource, ".")
+	switch {
+	case !e.restored || e.meta == nil || !isClusterAPI(group) && group != bootstrapGroup || strings.HasSuffix(resource, "templates"):
+	case group == coreGroup && (resource == "machinedeployments" || resource == "machinesets" || resource == "machinehealthchecks"):
+	default:
+		l.restored = append(l.restored, kindIn(e.Body, resource)+" "+e.meta.Namespace+"/"+e.meta.Name)
+		l.memory.spend(smallObject)
+	}
+}
+
 // dying notes an object that is being deleted, and that its owner loses what it
 // needs: a Machine whose VSphereVM is being deleted is about to lose its VM.
 func (l *loading) dying(e *entry) {

@@ -72,6 +72,7 @@ type loading struct {
 	looked   Meta             // see lookUp
 	present  []AnyKind        // of which only names are read
 	deleting map[objectKey]deletion
+	restored []string // see Snapshot.Restored
 
 	// Kinds that are met while reading: all control planes, all infrastructure clusters.
 	controlPlanes []*Kind[controlPlaneFields]

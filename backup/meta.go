@@ -78,6 +78,16 @@ func readMeta(to *Meta, e *entry, c *scan.Capture, m *memory, use *metaUsage) er
 			return fieldError{metaPaths[slotDeleting], err}
 		}
 	}
+	if f, ok := c.At(slotRestored); ok {
+		if !f.Values[0].IsString() {
+			return fieldError{metaPaths[slotRestored], errNotString}
+		}
+		text, err := m.content(f.Values[0])
+		if err != nil {
+			return fieldError{metaPaths[slotRestored], err}
+		}
+		e.restored = strings.EqualFold(string(bytes.TrimSpace(text)), "true")
+	}
 	if err := readOwners(to, e.ownerless, c, m, use); err != nil {
 		return err
 	}

@@ -186,6 +186,7 @@ func (p *pass) visit(item *archive.Item) error {
 			break
 		}
 	}
+	p.load.restoring(&p.entry)
 	return p.affordable()
 }
 

@@ -19,6 +19,7 @@ const (
 	slotClusterName
 	slotPaused
 	slotDeleting
+	slotRestored
 	slotOwnerKind
 	slotOwnerName
 	slotOwnerUID
@@ -36,6 +37,7 @@ var metaPaths = [...]string{
 	slotClusterName:     "label:" + clusterv1.ClusterNameLabel,
 	slotPaused:          "annotation:" + clusterv1.PausedAnnotation,
 	slotDeleting:        "metadata.deletionTimestamp",
+	slotRestored:        "annotation:velero.io/restore-status",
 	slotOwnerKind:       "metadata.ownerReferences[].kind",
 	slotOwnerName:       "metadata.ownerReferences[].name",
 	slotOwnerUID:        "metadata.ownerReferences[].uid",

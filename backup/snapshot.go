@@ -24,6 +24,9 @@ type Snapshot struct {
 	Absent        []Absence      // what objects refer to and the backup lacks
 	Problems      []Problem      // items that could not be read
 	Revived       []string       // objects that come back although they were being deleted, sorted
+	// Restored are the objects of Cluster API, sorted, whose status Velero brings back for annotation
+	// velero.io/restore-status, and whose controllers go by it.
+	Restored []string
 
 	tables   map[AnyKind]any        // *Table[T] by kind, see Kind.In
 	deleting map[objectKey]deletion // see Deleting; the kind is a plural
@@ -265,20 +268,17 @@ type Machine struct {
 	// ConfigUnlabelled reports of a machine of a control plane that its KubeadmConfig, which the
 	// backup holds, lacks label cluster.x-k8s.io/control-plane.
 	ConfigUnlabelled bool
-	// StatusRestored reports whether annotation velero.io/restore-status is "true", for which
-	// Velero brings the status back (determineRestoreStatus in pkg/restore/restore.go v1.18.1).
-	StatusRestored bool
-	Owner          Owner // controller; derived from labels when ownerReferences are gone
-	Deployment     string
-	Set            string
-	Pool           string
-	Infrastructure Ref
-	ProviderID     string
-	Node           string // status.nodeRef.name
-	SystemUUID     string // status.nodeInfo.systemUUID: that of its VM's firmware, as its kubelet read it
-	Phase          string
-	FailureDomain  string
-	Bootstrap      Ref // spec.bootstrap.configRef; zero when the operator gave the data
+	Owner            Owner // controller; derived from labels when ownerReferences are gone
+	Deployment       string
+	Set              string
+	Pool             string
+	Infrastructure   Ref
+	ProviderID       string
+	Node             string // status.nodeRef.name
+	SystemUUID       string // status.nodeInfo.systemUUID: that of its VM's firmware, as its kubelet read it
+	Phase            string
+	FailureDomain    string
+	Bootstrap        Ref // spec.bootstrap.configRef; zero when the operator gave the data
 	// BootstrapSecret is the Secret with the bootstrap data in the machine's
 	// namespace: spec.bootstrap.dataSecretName.
 	BootstrapSecret string

@@ -17,6 +17,7 @@ type entry struct {
 	ownerless bool          // nobody asks for its owners
 	created   time.Time     // of the object, once it is read
 	deleting  time.Time     // since when it is being deleted; zero when it is not
+	restored  bool          // Velero brings its status back
 	meta      *Meta         // once a reader has read it
 }
 

@@ -89,7 +89,6 @@ type clusterObject struct {
 	ClassNamespace       string
 	PendingHooks         string
 	WatchFilter          string
-	StatusRestored       bool   // annotation velero.io/restore-status
 	Labels               string // JSON
 	Tracking             string // annotation of Argo CD: "APPLICATION:GROUP/KIND:NAMESPACE/NAME"
 	ObjectSet            string // annotation of Fleet: "default-BUNDLEDEPLOYMENT-SCOPE"
@@ -114,7 +113,6 @@ var clusterKinds = backup.NewKind("clusters.cluster.x-k8s.io",
 	backup.Text(func(c *clusterObject) *string { return &c.Class }, "spec.topology.classRef.name", "spec.topology.class"),
 	backup.Text(func(c *clusterObject) *string { return &c.ClassNamespace }, "spec.topology.classRef.namespace", "spec.topology.classNamespace"),
 	backup.Text(func(c *clusterObject) *string { return &c.PendingHooks }, "annotation:runtime.cluster.x-k8s.io/pending-hooks"),
-	backup.True(func(c *clusterObject) *bool { return &c.StatusRestored }, statusAnnotation),
 	backup.Text(func(c *clusterObject) *string { return &c.WatchFilter }, "label:cluster.x-k8s.io/watch-filter"),
 	backup.Raw(func(c *clusterObject) *string { return &c.Labels }, "metadata.labels"),
 	backup.Text(func(c *clusterObject) *string { return &c.Tracking }, "annotation:argocd.argoproj.io/tracking-id"),
@@ -135,8 +133,6 @@ var clusterKinds = backup.NewKind("clusters.cluster.x-k8s.io",
 	backup.Raws(func(c *clusterObject) *[]string { return &c.PoolNotes }, "spec.topology.workers.machinePools[].metadata.annotations"),
 	backup.Failing(func(c *clusterObject) *backup.Condition { return &c.Unreconciled }, "status.conditions", clusterv1.ClusterTopologyReconciledCondition),
 )
-
-const statusAnnotation = "annotation:velero.io/restore-status"
 
 // topologyObject is an object that a topology makes.
 type topologyObject struct{ Owned bool }
@@ -167,13 +163,9 @@ var topologyKinds = func() map[string]*backup.Kind[topologyObject] {
 }()
 
 // planeStatus is what only the walk asks of a KubeadmControlPlane.
-type planeStatus struct {
-	StatusRestored bool
-	WatchFilter    string
-}
+type planeStatus struct{ WatchFilter string }
 
 var planeStatuses = backup.NewKind("kubeadmcontrolplanes.controlplane.cluster.x-k8s.io",
-	backup.True(func(p *planeStatus) *bool { return &p.StatusRestored }, statusAnnotation),
 	backup.Text(func(p *planeStatus) *string { return &p.WatchFilter }, "label:cluster.x-k8s.io/watch-filter"),
 )
 

@@ -24,9 +24,11 @@ var veleroRows = []row[*world]{
 	}, veleroOrder},
 	{walk.Row{
 		ID: "core.V5", Of: "Velero",
-		Asks:    "annotation velero.io/restore-status: the status of an object that has it comes back",
-		Differs: walk.Does{Effect: walk.Writes, Code: code.OutcomeUnknown, What: "it brings back a status, so that controllers take for done what was done when the backup was taken"},
-		Source:  "determineRestoreStatus: pkg/restore/restore.go v1.16.0 to v1.18.1",
+		Asks:    "annotation velero.io/restore-status: the status of an object that has it comes back, of all but MachineDeployments, MachineSets and MachineHealthChecks, whose controllers do not go by theirs",
+		Differs: walk.Does{Effect: walk.Writes, Code: code.OutcomeUnknown, What: "it brings back a status, so that controllers take for done, for failed or for gone what was so when the backup was taken"},
+		Source: "determineRestoreStatus: pkg/restore/restore.go v1.16.0 to v1.18.1; what goes by a status, beside the Ready of all: deleteRetiredNodes: machinepool_controller_noderef.go v1.8.0 to v1.13.4 of Cluster API, which deletes a Node of a name of that time that another instance has now; " +
+			"reconcileNodegroupVersion: pkg/cloud/services/eks/nodegroup.go v2.11.1 of CAPA, which sets a node group to the launch template of that time; getFailedMachines: azure/scope/strategies/machinepool_deployments v1.26.0 of CAPZ, which deletes what had failed then; " +
+			"reconcileInFlightTask: pkg/services/govmomi/util.go v1.5.8 to v1.16.1 of CAPV, which waits for a task of that time",
 	}, statusRestored},
 	{walk.Row{
 		ID: "core.X1", Of: "Cluster",
@@ -83,23 +85,7 @@ func statusRestored(w *world) walk.Answer {
 	if w.moved() {
 		return notAsked
 	}
-	var objects []string
-	for r := range clusterKinds.In(w.in.Snapshot).All() {
-		if r.Data.StatusRestored {
-			objects = append(objects, named("Cluster", r.Namespace, r.Name))
-		}
-	}
-	for r := range planeStatuses.In(w.in.Snapshot).All() {
-		if r.Data.StatusRestored {
-			objects = append(objects, named(kubeadm, r.Namespace, r.Name))
-		}
-	}
-	for i := range w.in.Snapshot.Machines {
-		if m := &w.in.Snapshot.Machines[i]; m.StatusRestored {
-			objects = append(objects, named("Machine", m.Namespace, m.Name))
-		}
-	}
-	if objects != nil {
+	if objects := w.in.Snapshot.Restored; len(objects) > 0 {
 		return differs(objects[0]+" has it", "it is taken away", objects...)
 	}
 	return passed

@@ -111,7 +111,6 @@ type vsphereMachine struct {
 	*clone
 	*siblings
 	ProviderID string
-	StatusBack bool // annotation velero.io/restore-status: its status is restored
 }
 
 // siblings is what machines of an owner mostly have in common; their records share it.
@@ -139,10 +138,7 @@ func fixed(at string) []string {
 	return paths
 }
 
-const (
-	networkDevices   = "network.devices"
-	statusAnnotation = "annotation:velero.io/restore-status"
-)
+const networkDevices = "network.devices"
 
 var machines = sharingClone(backup.Sharing(backup.NewKind("vspheremachines."+group, append(slices.Concat(
 	placement(func(m *vsphereMachine) *cloneSpec { return &m.Spec }, "spec."),
@@ -151,7 +147,6 @@ var machines = sharingClone(backup.Sharing(backup.NewKind("vspheremachines."+gro
 	backup.Text(func(m *vsphereMachine) *string { return &m.ProviderID }, "spec.providerID"),
 	backup.Text(func(m *vsphereMachine) *string { return &m.FailureDomain }, "spec.failureDomain"),
 	backup.Text(func(m *vsphereMachine) *string { return &m.OS }, "spec.os"),
-	backup.True(func(m *vsphereMachine) *bool { return &m.StatusBack }, statusAnnotation),
 	backup.Text(func(m *vsphereMachine) *string { return &m.Naming }, "spec.naming.template", "spec.namingStrategy.template"),
 	backup.Text(func(m *vsphereMachine) *string { return &m.Template }, "annotation:"+clusterv1.TemplateClonedFromNameAnnotation),
 	backup.Members(func(m *vsphereMachine) *string { return &m.Rest }, fixed("spec.")...),
@@ -164,7 +159,6 @@ type vsphereVM struct {
 	Bootstrap    string // name of the bootstrap data's object, which is the Machine's
 	VMRef        string // "VirtualMachine:vm-136"
 	ControlPlane bool
-	StatusBack   bool              // annotation velero.io/restore-status: its status is restored
 	Addresses    []string          // of the VM, as its guest said
 	Rest         string            // in JSON: fixed members of the clone spec
 	Missing      *backup.Condition // that the VM is there, while it does not hold; nil in most cases
@@ -185,7 +179,6 @@ var vms = sharingClone(backup.NewKind("vspherevms."+group, append(slices.Concat(
 	backup.Text(func(v *vsphereVM) *string { return &v.Bootstrap }, "spec.bootstrapRef.name"),
 	backup.Text(func(v *vsphereVM) *string { return &v.VMRef }, "status.vmRef"),
 	backup.Present(func(v *vsphereVM) *bool { return &v.ControlPlane }, "label:"+clusterv1.MachineControlPlaneLabel),
-	backup.True(func(v *vsphereVM) *bool { return &v.StatusBack }, statusAnnotation),
 	backup.Texts(func(v *vsphereVM) *[]string { return &v.Addresses }, "status.addresses[]"),
 	backup.Members(func(v *vsphereVM) *string { return &v.Rest }, fixed("spec.")...),
 	backup.Members(func(v *vsphereVM) *string { return &v.Devices }, "spec."+networkDevices),

@@ -9,7 +9,6 @@ import (
 
 	"drift-detector/infra/capi"
 	"drift-detector/infra/walk"
-	"drift-detector/report/code"
 )
 
 // Rows of VSphereMachine.
@@ -59,12 +58,6 @@ var (
 		Differs: walk.Waits.Says("Cluster API writes another failure domain into the Machine, with which CAPV's webhook refuses to change the VSphereVM, or which CAPV cannot read"),
 		Source:  "reconcileInfrastructure: internal/controllers/machine/machine_controller_phases.go of Cluster API v1.5.8 to v1.13.6; Reconcile: controllers/vspherevm_controller.go v1.5.8 to v1.16.1",
 	}
-	rowR1 = &walk.Row{
-		ID: "vsphere.R1", Of: vmKind,
-		Asks:    "its own status: a task that is going on, or a failure, where annotation velero.io/restore-status brings them back",
-		Differs: walk.Does{Effect: walk.Writes, Code: code.OutcomeUnknown, What: "CAPV takes for done what was done when the backup was taken, and waits for a task of that time"},
-		Source:  "reconcileInFlightTask: pkg/services/govmomi/util.go v1.5.8 to v1.16.1; determineRestoreStatus: pkg/restore/restore.go of Velero v1.16.0 to v1.18.1",
-	}
 	rowR2 = &walk.Row{
 		ID: "vsphere.R2", Of: vmKind,
 		Asks:    "the VM of spec.biosUUID, as it is written: vCenter writes it in lower case",
@@ -99,7 +92,6 @@ func (q *questions) askMachine(m *member) {
 	if m.vm != nil {
 		q.noteMachine(rowM6, m, q.objs.written(m))
 		q.askSession(m)
-		q.noteMachine(rowR1, m, q.objs.statusBack(m))
 		q.noteMachine(rowR2, m, q.objs.writtenLower(m))
 	}
 	q.noteMachine(rowVM3, m, q.objs.modular(m))
@@ -121,18 +113,6 @@ func (objs *objects) placedAgain(m *member) walk.Answer {
 		object := machineKind + " " + m.machine.Namespace + "/" + m.machine.Name
 		return answer(walk.Differs, object, fmt.Sprintf("spec.failureDomain of %s is %s, and of its Machine %q", object, own, machine.FailureDomain), "says the same")
 	}
-}
-
-// statusBack asks R1, of the VSphereMachine, too, whose failure Cluster API takes over.
-func (objs *objects) statusBack(m *member) walk.Answer {
-	if !m.machine.Data.StatusBack && !m.vm.Data.StatusBack {
-		return pass
-	}
-	object := vmKind + " " + m.vm.Namespace + "/" + m.vm.Name
-	if m.machine.Data.StatusBack {
-		object = machineKind + " " + m.machine.Namespace + "/" + m.machine.Name
-	}
-	return answer(walk.Differs, object, object+" has annotation velero.io/restore-status", "has it no more")
 }
 
 // writtenLower asks R2.
