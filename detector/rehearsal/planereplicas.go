@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/version"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
 	"drift-detector/backup/owners"
@@ -87,6 +88,9 @@ func (c *cluster) outdated(f *machine) string {
 	if slices.Contains(kind.OnDelete, p.Strategy) {
 		return ""
 	}
+	// What is cloned is of the kind of its template, without its last word (GenerateTemplate:
+	// controllers/external/util.go v1.5.8 to v1.14.0).
+	from := backup.Ref{Group: m.Infrastructure.Group, Kind: m.Infrastructure.Kind + clusterv1.TemplateSuffix}
 	wanted := c.wantedVersion(p)
 	if c.updatesInPlace(p) || kind.Minor && (m.Version == "" || sameMinor(m.Version, wanted)) || kind.Runs(m.Version, wanted) {
 		wanted = "" // is brought to the machines that run, or is no other
@@ -98,8 +102,8 @@ func (c *cluster) outdated(f *machine) string {
 		return fmt.Sprintf("it runs Kubernetes %s, and %s is specified", m.Version, wanted)
 	case (r == nil || r.Template == "") && p.Infrastructure.Name != "" && kind.Cloned && !f.bare:
 		return fmt.Sprintf("its infrastructure object does not name what it was created from, and %s %s is specified", p.Infrastructure.Kind, p.Infrastructure.Name)
-	case r != nil && r.Template != "" && p.Infrastructure.Name != "" && r.Template != p.Infrastructure.Name:
-		return fmt.Sprintf("it was created from %s %s, and %s is specified", p.Infrastructure.Kind, r.Template, p.Infrastructure.Name)
+	case r != nil && r.Template != "" && p.Infrastructure.Name != "" && (r.Template != p.Infrastructure.Name || from.Kind != p.Infrastructure.Kind || from.Group != p.Infrastructure.Group):
+		return fmt.Sprintf("it was created from %s.%s %s, and %s.%s %s is specified", from.Kind, from.Group, r.Template, p.Infrastructure.Kind, p.Infrastructure.Group, p.Infrastructure.Name)
 	case p.CertificateDays.Known && p.CertificateDays.N > 0 && !m.CertificatesExpire.IsZero() && c.world.in.Now.AddDate(0, 0, int(p.CertificateDays.N)).After(m.CertificatesExpire):
 		return fmt.Sprintf("its certificates expire on %s, and %s %s replaces machines %s before", m.CertificatesExpire.UTC().Format("2006-01-02"), p.Kind, p.Name, plural(int(p.CertificateDays.N), "day", "days"))
 	}
