@@ -296,7 +296,7 @@ func (a *assembly) readMachines() {
 			ProviderID:      r.Data.ProviderID, Node: r.Data.Node, SystemUUID: r.Data.SystemUUID, Phase: r.Data.Phase, FailureDomain: r.Data.FailureDomain,
 			Labels: r.Data.Labels, SkipRemediation: r.Data.SkipRemediation,
 			Version: r.Data.Version, Remediate: r.Data.Remediate,
-			Hooks: rare.Hooks, Remediated: rare.Remediated, InPlace: r.Data.InPlace,
+			Hooks: rare.Hooks, Remediated: rare.Remediated, InPlace: r.Data.InPlace, K0sConfig: r.Data.K0sConfig,
 		}
 		var config configFields // of those of which somebody asks for it
 		if (m.ControlPlane || m.ProviderID == "" || m.BootstrapSecret == "") && m.Bootstrap.Kind == "KubeadmConfig" {

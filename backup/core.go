@@ -151,7 +151,7 @@ type machineFields struct {
 	Created                                  time.Time
 	Cluster                                  string
 	ControlPlane, SkipRemediation, Remediate bool
-	InPlace                                  bool
+	InPlace, K0sConfig                       bool
 	Deployment, Set                          string
 	ProviderID, Node, Phase, FailureDomain   string
 	Labels                                   Labels
@@ -206,6 +206,7 @@ var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreG
 		Text(func(t *machineFields) *string { return &t.rarely().CertificatesExpire }, expiryAnnotation),
 		Text(func(t *machineFields) *string { return &t.rarely().CertificatesExpired }, "status.certificatesExpiryDate"),
 		Present(func(t *machineFields) *bool { return &t.InPlace }, "annotation:"+clusterv1.UpdateInProgressAnnotation),
+		Present(func(t *machineFields) *bool { return &t.K0sConfig }, "annotation:k0s.controlplane.cluster.x-k8s.io/k0s-config"),
 		hooksOf(func(t *machineFields) *string { return &t.rarely().Hooks }),
 		Text(func(t *machineFields) *string { return &t.rarely().Remediated }, "annotation:"+controlPlaneGroup+"/remediation-for"),
 		Text(func(t *machineFields) *string { return &t.SystemUUID }, "status.nodeInfo.systemUUID"),

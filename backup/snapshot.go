@@ -251,6 +251,7 @@ type Machine struct {
 	Cluster      ClusterID
 	ControlPlane bool // label cluster.x-k8s.io/control-plane is present, else by owner kind
 	Unlabelled   bool // it is of the control plane by its owner alone, and lacks that label
+	K0sConfig    bool // annotation k0s.controlplane.cluster.x-k8s.io/k0s-config is present: what its K0sControllerConfig was created of
 	InPlace      bool // annotation in-place-updates.internal.cluster.x-k8s.io/update-in-progress is present
 	// SkipRemediation says that annotation cluster.x-k8s.io/skip-remediation is
 	// present: no MachineHealthCheck touches the machine.

@@ -35,6 +35,8 @@ var readKinds = []backup.AnyKind{
 	nodeClaims,
 	kamajiPlanes,
 	planeStatuses,
+	k0sPlanes,
+	k0sConfigs,
 	healthChecks,
 	extensions,
 	webhookKinds[0],

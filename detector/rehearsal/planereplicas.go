@@ -28,7 +28,7 @@ var (
 		ID: "core.K19", Of: "control plane",
 		Asks:    "its Machines, which are to be as it specifies them: version, template, configuration, age of certificates",
 		Differs: walk.Replaces.Says("it rolls out: it creates a Machine and deletes another, one after the other"),
-		Source:  "MachinesNeedingRollout: controlplane/kubeadm/internal/control_plane.go; UpToDate: filters.go v1.5.8 to v1.14.0",
+		Source:  "MachinesNeedingRollout: controlplane/kubeadm/internal/control_plane.go; UpToDate: filters.go v1.5.8 to v1.14.0; calculateMachineState: internal/controller/controlplane/k0s_controlplane_controller.go v2.1.0 of k0smotron",
 	}, planeRollout}
 )
 
@@ -107,7 +107,7 @@ func (c *cluster) outdated(f *machine) string {
 	case p.CertificateDays.Known && p.CertificateDays.N > 0 && !m.CertificatesExpire.IsZero() && c.world.in.Now.AddDate(0, 0, int(p.CertificateDays.N)).After(m.CertificatesExpire):
 		return fmt.Sprintf("its certificates expire on %s, and %s %s replaces machines %s before", m.CertificatesExpire.UTC().Format("2006-01-02"), p.Kind, p.Name, plural(int(p.CertificateDays.N), "day", "days"))
 	}
-	return complaints(m.Outdated)
+	return cmp.Or(c.reconfigured(m), complaints(m.Outdated))
 }
 
 // withoutMachines reports whether the control plane stands still before its Machines are its own,
