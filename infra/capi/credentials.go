@@ -66,8 +66,9 @@ type Identity struct {
 }
 
 // OfIdentity finds the Secret of an identity: by the name that the identity gives, and
-// by the owner that the controller gives the Secret. No object records the controller's
-// namespace. what is how to call the Secret, found or not; missing is empty if it is found.
+// by the owner that the controller gives the Secret, which it looks for in its own namespace. No
+// object records that: without the owner a Secret of the name elsewhere is anybody's. what is
+// how to call the Secret, found or not; missing is empty if it is found.
 func (m Manager) OfIdentity(of *backup.Snapshot, secrets *backup.Secrets, id Identity) (s *backup.Secret, what, missing string) {
 	var owned, named []*backup.Secret
 	fits := func(s *backup.Secret) bool { return s.Backup == id.Backup && !s.Value(id.Key).IsZero() }
@@ -85,10 +86,16 @@ func (m Manager) OfIdentity(of *backup.Snapshot, secrets *backup.Secrets, id Ide
 	candidates, kinds := owned, []string{secretKind, id.Kind}
 	if id.Known {
 		what = fmt.Sprintf("Secret %s of %s %s", id.Secret, id.Kind, id.Name)
-		candidates, kinds = named, kinds[:1]
-		both := slices.DeleteFunc(slices.Clone(named), func(s *backup.Secret) bool { return !slices.Contains(owned, s) })
-		if len(both) > 0 {
-			candidates = both
+		kinds = kinds[:1]
+		only := func(mine func(*backup.Secret) bool) (some []*backup.Secret) {
+			return slices.DeleteFunc(slices.Clone(named), func(s *backup.Secret) bool { return !mine(s) })
+		}
+		candidates = only(func(s *backup.Secret) bool { return slices.Contains(owned, s) })
+		if len(candidates) == 0 {
+			candidates = only(func(s *backup.Secret) bool { return s.Namespace == m.Namespace })
+		}
+		if len(candidates) == 0 && len(named) > 0 {
+			return nil, what, fmt.Sprintf("%s is not in %s, and the one in %s does not have the identity as its owner", what, m.Namespace, named[0].Namespace)
 		}
 	}
 	s, missing = m.prefer(candidates, what, of.Lacks(id.Backup, kinds...))
