@@ -28,8 +28,8 @@ var nodeRows = []row[*cluster]{
 		Source:  "patchNode: internal/controllers/machine/machine_controller_noderef.go v1.4.0 to v1.14.0",
 	}, annotations},
 	{walk.Row{
-		ID: "core.K10", Of: kubeadm,
-		Asks:      "the API server and ConfigMap kube-system/kubeadm-config there, before it calls the control plane initialised again",
+		ID: "core.K10", Of: "control plane",
+		Asks:      "the API server, and a KubeadmControlPlane ConfigMap kube-system/kubeadm-config there, before it calls itself initialised again",
 		None:      walk.OwnerHalts.Says("it never calls the control plane initialised: no worker joins, none is replaced, and it replaces a Machine of its own without a look at the others"),
 		Refused:   "ConfigMap kubeadm-config",
 		Condition: code.APIServersReached,
@@ -212,8 +212,10 @@ func initialised(c *cluster) walk.Answer {
 	switch {
 	case !c.nodesRead() || c.list == nil:
 		return notAsked
+	case c.ControlPlane.Reason == code.HostedInManagementCluster:
+		return passed // its API server is there, too
 	case !c.is(kubeadm):
-		return passed
+		return unseen(c.title())
 	}
 	credential, _ := c.list.Facts.Get(infra.FactCredential)
 	if why, refused := c.list.FactsUnread.Get(infra.FactKubeadmConfig); refused && credential != infra.OfOperator {
