@@ -115,6 +115,9 @@ func (p param) with(parameter, value string) param {
 	return p
 }
 
+// anywhere returns the param as a query, which several things of any network answer.
+func (p param) anywhere() param { return p.with("name", p.name) }
+
 // queryOf makes a query of names and values.
 func queryOf(pairs ...string) string {
 	query := url.Values{}

@@ -182,7 +182,7 @@ func (n *needs) addCluster(id backup.ClusterID, l *location) {
 	_ = json.Unmarshal([]byte(d.RouterIPs), &ips) // in another form there are none
 	for _, ip := range ips {
 		if p := paramOf(string(ip.Subnet)); p.given && d.manages() && !d.noExternal() {
-			need(rowC15, thingSubnet, cmp.Or(p.people(), "of an address of the router"), p.key(KeySubnet), neverMade)
+			need(rowC15, thingSubnet, cmp.Or(p.people(), "of an address of the router"), p.anywhere().key(KeySubnet), neverMade)
 		}
 	}
 	for _, g := range d.Groups {
@@ -215,9 +215,9 @@ func (n *needs) addSubnets(id backup.ClusterID, l *location, need func(*walk.Row
 	if d.manages() {
 		return
 	}
-	for _, raw := range d.givenSubnets() {
+	for i, raw := range d.givenSubnets() {
 		if p := paramOf(string(raw)); p.id == "" && p.people() != "" && !p.vague {
-			need(rowC10, thingSubnet, "named "+p.people(), p.with("network_id", l.network()).key(KeySubnet), neverMade)
+			need(rowC10, thingSubnet, "named "+p.people(), l.subnet(i).key(KeySubnet), neverMade)
 		}
 	}
 }
@@ -360,13 +360,22 @@ func (n *needs) addWish(u user, target string, w *wish, first []infra.KeyKind) {
 		network := paramOf(string(p.Network))
 		ofPort(thingNetwork, KeyNetwork, network)
 		for _, ip := range p.FixedIPs {
-			ofPort(thingSubnet, KeySubnet, paramOf(string(ip.Subnet)).with("network_id", network.id))
+			ofPort(thingSubnet, KeySubnet, portSubnet(string(ip.Subnet), network, len(p.FixedIPs)))
 		}
 		groups = append(groups, p.SecurityGroups...)
 	}
 	for _, g := range groups {
 		ofPort(thingGroup, KeySecurity, paramOf(string(g)))
 	}
+}
+
+// portSubnet returns one of so many subnets of a port, as CAPO looks for it: in the port's network, which
+// one that is alone says where the port names none.
+func portSubnet(raw string, network param, of int) param {
+	if !network.given && of == 1 {
+		return paramOf(raw).anywhere()
+	}
+	return paramOf(raw).with("network_id", network.id)
 }
 
 // called returns the name of what a cluster's status records by the id, or the id.

@@ -96,6 +96,17 @@ func (q *questions) askThings(id backup.ClusterID) {
 	}
 }
 
+// subnet returns the i-th that the cluster was given, as CAPO looks for it: the first in any network
+// where none is given, and the others in that of the first.
+func (l *location) subnet(i int) param {
+	d := &l.record.Data
+	s := paramOf(string(d.givenSubnets()[i]))
+	if i == 0 && !given(d.SpecNetwork) {
+		return s.anywhere()
+	}
+	return s.with("network_id", l.network())
+}
+
 // Values of probes of external networks.
 const (
 	SeveralExternal = "several" // the project sees more than one
