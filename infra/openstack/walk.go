@@ -3,6 +3,7 @@ package openstack
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -73,7 +74,8 @@ type place struct {
 	*infra.Lookup
 	kinds, kindsAsked map[infra.KeyKind]bool // of what was found, and of what was asked for
 	lacking           map[infra.KeyKind]bool // of what was asked for and not found
-	servers           map[infra.Key]int      // that exist and were read, by their keys; nil until one is asked for
+	answered          map[infra.Key][]answered
+	servers           map[infra.Key]int // that exist and were read, by their keys; nil until one is asked for
 }
 
 // server returns the server with the key that exists and was read, or nil.
@@ -113,13 +115,44 @@ func (q *questions) placeOf(l *infra.Listing) *place {
 			}
 			return all
 		}
-		p = &place{&infra.Lookup{Listing: l}, kinds(l.ProbesFound), kinds(l.Asked), map[infra.KeyKind]bool{}, nil}
+		p = &place{&infra.Lookup{Listing: l}, kinds(l.ProbesFound), kinds(l.Asked), map[infra.KeyKind]bool{}, map[infra.Key][]answered{}, nil}
+		p.readAnswers()
 		for _, k := range l.Asked {
 			p.lacking[k.Kind] = p.lacking[k.Kind] || !p.Finds(k)
 		}
 		q.places[l] = p
 	}
 	return p
+}
+
+// FactFound names, with the kind and the value of a probe behind it, what answers it where that is more than
+// an id: its id, and of a subnet, also of one that is asked for by its id, the network's.
+const FactFound = "found"
+
+// answered is what answers a probe.
+type answered struct{ id, network string }
+
+func (p *place) readAnswers() {
+	for _, f := range p.Facts {
+		for _, kind := range []infra.KeyKind{KeyNetwork, KeySubnet, KeyRouter} {
+			if value, ok := strings.CutPrefix(f.Name, FactFound+"/"+kind.String()+"/"); ok {
+				id, network, _ := strings.Cut(f.Value, " ")
+				k := infra.Key{Kind: kind, Value: value}
+				p.answered[k] = append(p.answered[k], answered{id, network})
+			}
+		}
+	}
+}
+
+// meant returns what an object means that is to be one alone. What it names by its id is
+// known without a listing.
+func (p *place) meant(of param, kind infra.KeyKind) (a answered, known bool) {
+	k := of.key(kind)
+	if all := p.answered[k]; len(all) == 1 && p.Finds(k) && !p.FindsSeveral(k) {
+		return all[0], true
+	}
+	id := UUIDOf(of.id)
+	return answered{id: id}, id != ""
 }
 
 // thing asks for something that has to be there, once. object is what the resources of the

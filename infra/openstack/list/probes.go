@@ -220,11 +220,16 @@ func (l *listing) lookUpQuery(ctx context.Context, service *gophercloud.ServiceC
 	if look.kind == openstack.KeySecurity && !strings.Contains(query, "project_id=") {
 		query += "&project_id=" + url.QueryEscape(l.Identity)
 	}
+	var one thingAnswer
 	err := l.pages(ctx, service, look, base+"?"+query, func(t *thingAnswer) {
+		one = *t
 		if found[strings.ToLower(t.ID)] = true; look.kind == openstack.KeySubnet && len(found) == 1 {
 			l.noteJSON(openstack.FactNameservers+"/"+k.Value, append([]string{}, t.DNS...))
 		}
 	})
+	if err == nil && len(found) == 1 {
+		l.noteAnswer(k, strings.ToLower(one.ID), one.Network)
+	}
 	if err == nil && len(found) > 0 {
 		l.ProbesFound = append(l.ProbesFound, k)
 	}
@@ -356,6 +361,9 @@ func (l *listing) noteThing(kind infra.KeyKind, t *thingAnswer) {
 	if kind != openstack.KeySecurity || t.Project == l.Identity { // CAPO asks for its own project's
 		l.noteName(infra.Key{Kind: kind, Value: openstack.ByName + t.Name}, id, t.Network)
 	}
+	if kind == openstack.KeySubnet {
+		l.noteAnswer(infra.Key{Kind: kind, Value: id}, id, t.Network)
+	}
 	l.noteManaged(kind.String(), id, t)
 	switch kind {
 	case openstack.KeySecurity:
@@ -393,9 +401,22 @@ func (l *listing) noteName(k infra.Key, id, network string) {
 	case !seen:
 		l.named[within] = id
 		l.ProbesFound = append(l.ProbesFound, k)
+		l.noteAnswer(k, id, network)
 	case k.Kind == openstack.KeySecurity, k.Kind == openstack.KeyFlavor, k.Kind == openstack.KeyBalancer: // CAPO takes all of them, or the first
 	case first != id:
 		l.several(k)
+	}
+}
+
+// noteAnswer notes what answers a probe of what CAPO writes into a cluster's status. Where things
+// of several networks have the name, each of them does.
+func (l *listing) noteAnswer(k infra.Key, id, network string) {
+	f := infra.Fact{Name: openstack.FactFound + "/" + k.Kind.String() + "/" + k.Value, Value: strings.TrimSpace(infra.Brief(id + " " + strings.ToLower(network)))}
+	switch k.Kind {
+	case openstack.KeyNetwork, openstack.KeySubnet, openstack.KeyRouter:
+		if l.marks[k] && !slices.Contains(l.Facts, f) { // found by its id and by its name
+			l.Facts = append(l.Facts, f)
+		}
 	}
 }
 

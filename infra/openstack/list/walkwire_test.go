@@ -243,6 +243,63 @@ func detached(device string) func(openstacklab.Object) {
 	}
 }
 
+// What a filter finds is told over the wire from what the backup records, and subnets count in all
+// networks where the cluster names none.
+func TestAnotherThingOfTheName(t *testing.T) {
+	project := openstacklab.Recorded.ProjectID
+	network := openstacklab.Object{"id": "11111111-2222-4333-8444-555555555555", "name": "corp-shared", "project_id": project}
+	subnet := openstacklab.Object{"id": "22222222-3333-4444-8555-666666666666", "name": "corp-shared-v4", "network_id": network["id"], "project_id": project}
+	beside := openstacklab.Object{"id": subnet["id"], "name": subnet["name"], "network_id": "c47ce825-6d66-4882-9be5-1cbccd4536f7", "project_id": project}
+	for name, c := range map[string]struct {
+		unnamed bool   // the cluster names no network
+		renamed string // collection of what is called otherwise now
+		add     openstacklab.Object
+		network walk.Found // openstack.C8b
+		subnet  walk.Found // openstack.C10
+	}{
+		"as CAPO found them":          {false, "", nil, walk.Passed, walk.Passed},
+		"another network":             {false, "networks", network, walk.Differs, walk.Passed},
+		"no network":                  {false, "networks", nil, "", walk.Passed},
+		"two networks":                {false, "", network, "", walk.Passed},
+		"another subnet":              {false, "subnets", beside, walk.Passed, walk.Differs},
+		"a subnet elsewhere":          {false, "", subnet, walk.Passed, walk.Passed},
+		"no network is named":         {true, "", nil, walk.Passed, walk.Passed},
+		"and a subnet is elsewhere":   {true, "", subnet, "", walk.Several},
+		"and the subnet is another's": {true, "subnets", subnet, walk.Differs, walk.Passed},
+	} {
+		s, data := cloudOf(t, openstacklab.Options{})
+		if c.renamed != "" {
+			s.Edit(c.renamed, func(o openstacklab.Object) bool {
+				if strings.HasPrefix(fmt.Sprint(o["name"]), "corp-shared") {
+					o["name"] = "old"
+				}
+				return true
+			})
+		}
+		if c.add != nil {
+			kind := map[bool]string{true: "networks", false: "subnets"}[c.add["network_id"] == nil]
+			s.Add(kind, c.add)
+		}
+		data = openstacklab.Edit(t, data, func(resource string, object map[string]any) bool {
+			if c.unnamed && strings.HasPrefix(resource, "openstackclusters.") {
+				delete(object["spec"].(map[string]any), "network")
+			}
+			return true
+		})
+		for row, want := range map[string]walk.Found{"openstack.C8b": c.network, "openstack.C10": c.subnet} {
+			var got walk.Found
+			for _, a := range answersOf(t, data, row) {
+				if got == "" || a.Found != walk.Passed {
+					got = a.Found
+				}
+			}
+			if got != want {
+				t.Errorf("%s: %s is %q, want %q", name, row, got, want)
+			}
+		}
+	}
+}
+
 // byHand is a rule that has the description of CAPO's.
 var byHand = map[string]any{"direction": "ingress", "ethertype": "IPv4", "description": "SSH", "protocol": "tcp", "port_range_min": 22, "port_range_max": 22, "remote_ip_prefix": "203.0.113.0/24"}
 

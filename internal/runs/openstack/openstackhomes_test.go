@@ -94,6 +94,7 @@ func TestOpenStackSubnetsByName(t *testing.T) {
 			case resource != of:
 			case of == "openstackclusters":
 				runs.In(o, "spec")["subnets"] = []any{named}
+				runs.In(o, "status", "network")["subnets"] = []any{runs.Object{"id": "11111111-aaaa-4111-8111-111111111111", "cidr": "10.6.0.0/24"}}
 			default:
 				runs.In(o, "spec")["ports"].([]any)[0].(runs.Object)["fixedIPs"] = []any{runs.Object{"subnet": named}}
 			}
