@@ -170,6 +170,13 @@ func (l *location) allowedAnswer(id backup.ClusterID, p *place) walk.Answer {
 			return answer(walk.Differs, object, fmt.Sprintf("listener %s allows %s, and CAPO last set %s", name, cidrs(f.CIDRs), cidrs(want)), "allows the same")
 		}
 	}
+	switch router, known := l.newRouter(p); {
+	case !given(l.record.Data.LBAllows):
+	case !known:
+		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
+	case router != "":
+		return answer(walk.Differs, object, fmt.Sprintf("%s allows the addresses of router %s, and spec.router leads to router %s now", object, l.record.Data.Router.ID, router), "is for the addresses of the first one by spec.allowedCIDRs, too")
+	}
 	if ip := l.record.Data.bastionAllowed(want); ip != "" {
 		return answer(walk.None, object, fmt.Sprintf("%s allows the bastion's address %s, which spec.allowedCIDRs does not", object, ip), "is for the addresses of the bastion by spec.allowedCIDRs, too")
 	}

@@ -238,7 +238,8 @@ func (q *questions) askRouter(id backup.ClusterID, l *location) {
 func (l *location) router(id backup.ClusterID, p *place) (router string, said bool) {
 	d := &l.record.Data
 	if given(d.SpecRouter) {
-		return UUIDOf(paramOf(d.SpecRouter).id), false
+		a, _ := p.meant(paramOf(d.SpecRouter), KeyRouter)
+		return a.id, false
 	}
 	for _, m := range l.managed(id) {
 		if m.kind != KeyRouter.String() {
@@ -252,6 +253,21 @@ func (l *location) router(id backup.ClusterID, p *place) (router string, said bo
 		}
 	}
 	return "", false
+}
+
+// newRouter returns the id of the router that the cluster was given where that is not the recorded one, or
+// "".
+func (l *location) newRouter(p *place) (id string, known bool) {
+	d := &l.record.Data
+	have := UUIDOf(d.Router.ID)
+	if !given(d.SpecRouter) || have == "" {
+		return "", true
+	}
+	a, known := p.meant(paramOf(d.SpecRouter), KeyRouter)
+	if a.id == have {
+		return "", known
+	}
+	return a.id, known
 }
 
 // gatewayAnswer asks C14b.
@@ -278,11 +294,14 @@ func (l *location) routedAnswer(id backup.ClusterID, p *place) walk.Answer {
 	devices, known := p.Fact(FactRouted + "/" + network.Value)
 	others := strings.Fields(devices)
 	object := "router " + router
+	another, _ := l.newRouter(p)
 	switch {
 	case said, !p.Finds(network), p.State != code.ScopeComplete:
 		return walk.Answer{} // C12 and C14 say it
 	case router != "" && slices.Contains(others, router):
 		return pass
+	case another != "" && slices.Contains(others, UUIDOf(l.record.Data.Router.ID)):
+		return answer(walk.Differs, object, fmt.Sprintf("%s is what spec.router leads to now, and router %s has the port in network %s", object, l.record.Data.Router.ID, network.Value), "has the interface, or spec.router names the other one by its id")
 	case router == "", !known, given(l.record.Data.SpecRouter):
 		return walk.Answer{Found: walk.Unseen, Objects: []string{infra.ClusterTitle(id)}}
 	case len(others) > 0:
