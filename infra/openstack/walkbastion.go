@@ -96,6 +96,7 @@ type bastionCheck struct {
 	*location
 	server         *osServer
 	network, group bool // made by CAPO, and their ids are in the server's ports
+	named          bool // the network of a port is the cluster's, which was given by a filter
 	doubt          bool // not all of it can be compared
 }
 
@@ -190,7 +191,7 @@ func (c *bastionCheck) aim(port, have map[string]any) {
 	case d.manages():
 		c.network = true
 	case paramOf(d.SpecNetwork).id == "":
-		c.doubt = true // found by its name, maybe another one by now
+		c.named = true
 	}
 	port["network"] = map[string]any{"id": d.Network.ID}
 }
@@ -213,6 +214,14 @@ func (c *bastionCheck) guard(port, have map[string]any) {
 // found asks whether the ids in the server's ports are still those that CAPO finds by name.
 func (c *bastionCheck) found(p *place, id backup.ClusterID, object string) walk.Answer {
 	doubt := c.doubt
+	if c.named {
+		switch network, known := c.meantNetwork(p); {
+		case !known:
+			doubt = true
+		case network != c.location.network():
+			return answer(walk.Differs, object, fmt.Sprintf("%s names network %s, and the object of the cluster leads to network %s now", object, c.location.network(), network), "names the one that the object of the cluster leads to")
+		}
+	}
 	for _, m := range c.managed(id) {
 		if m.kind == KeyNetwork.String() && c.network || m.kind == KeySecurity.String() && c.group && strings.HasSuffix(m.name, groupMiddle+roleBastion) {
 			switch same, known := m.same(p); {
