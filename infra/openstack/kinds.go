@@ -234,7 +234,8 @@ type serverRecord struct {
 	Unready    *backup.Condition // InstanceReady, while it does not hold; nil in most cases
 	// Of an OpenStackServer.
 	PortIDs  []string
-	Rest     string // more of spec, which a bastion is compared by, in JSON
+	Networks []string // of its ports, as CAPO found them
+	Rest     string   // more of spec, which a bastion is compared by, in JSON
 	UserData bool
 	// Of an OpenStackMachine.
 	APIVersion, ProviderID string
@@ -271,6 +272,7 @@ var machines = backup.NewKind("openstackmachines."+group, append(capi.LabelField
 
 var servers = backup.NewKind("openstackservers."+group, serverFields(
 	backup.Texts(func(s *osServer) *[]string { return &s.PortIDs }, "status.resources.ports[].id"),
+	backup.Texts(func(s *osServer) *[]string { return &s.Networks }, "status.resolved.ports[].networkID"),
 	backup.Members(func(s *osServer) *string { return &s.Rest }, restOf("spec.")...),
 	backup.Present(func(s *osServer) *bool { return &s.UserData }, "spec.userDataRef"),
 )...)

@@ -73,7 +73,37 @@ func (x *inspection) inspect(machine int, at infra.Sight) []walk.Step {
 		}
 		steps = x.keep(steps, n.row, a)
 	}
-	return x.ports(steps, m, p, at.Instance)
+	return x.ports(x.aimed(steps, m, p), m, p, at.Instance)
+}
+
+// aimed asks S6 and S7 whether the ports of a server are in the networks that CAPO finds for them.
+func (x *inspection) aimed(steps []walk.Step, m *member, p *place) []walk.Step {
+	if m.server == nil {
+		return steps
+	}
+	ports, had, title := m.resolved().ports(), m.server.Data.Networks, x.q.objs.titleOf(m)
+	for i := range ports {
+		network := paramOf(string(ports[i].Network))
+		in, known := p.meant(network, KeyNetwork)
+		for _, ip := range ports[i].FixedIPs {
+			s := portSubnet(string(ip.Subnet), network, len(ports[i].FixedIPs))
+			all := p.answered[s.key(KeySubnet)]
+			switch at, _ := p.meant(s, KeySubnet); {
+			case !network.given && in.id == "":
+				in.id, known = at.network, at.network != ""
+			case known && len(all) > 0 && !slices.ContainsFunc(all, func(a answered) bool { return a.network == in.id }):
+				steps = x.keep(steps, rowS7, answer(walk.None, title, fmt.Sprintf("subnet %s is not in network %s", s.people(), in.id), "has a port with a subnet of its network"))
+			}
+		}
+		switch k := network.key(KeyNetwork); {
+		case network.id != "" || len(had) != len(ports) || !known && (!p.Finds(k) || p.FindsSeveral(k)):
+		case !known:
+			steps = x.keep(steps, rowS6, walk.Answer{Found: walk.Unseen, Objects: []string{title}})
+		case in.id != strings.ToLower(had[i]):
+			steps = x.keep(steps, rowS6, answer(walk.Differs, title, fmt.Sprintf("port %s of its server is in network %s, and its object leads to network %s now", ports[i].named(x.q.objs.serverName(m), i), had[i], in.id), "names the network by its id"))
+		}
+	}
+	return steps
 }
 
 // keep adds a step; one that passes only the first time.

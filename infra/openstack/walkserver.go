@@ -46,7 +46,8 @@ var (
 	rowS3 = severalToo(serverRow("S3", "the one image of name and tags, or the Image object that it names", "GetImageID: pkg/cloud/services/compute/instance.go"))
 	rowS4 = serverRow("S4", "the flavor of the name", "GetFlavorID: pkg/cloud/services/compute/instance.go")
 	rowS5 = serverRow("S5", "security groups of its project", "GetSecurityGroups: pkg/cloud/services/networking/securitygroups.go")
-	rowS6 = severalToo(serverRow("S6", "the one network of each port", "normalizePortTarget: pkg/cloud/services/networking/port.go"))
+	rowS6 = differing(walk.Does{Effect: walk.Writes, Code: code.ResourceMade, What: "CAPO creates a port in another network than that of the server's, which no server has"},
+		severalToo(serverRow("S6", "the one network of each port: that in which the server has it", "normalizePortTarget, EnsurePort: pkg/cloud/services/networking/port.go")))
 	rowS7 = severalToo(serverRow("S7", "the one subnet of each address of a port, in its network", "normalizePortTarget: pkg/cloud/services/networking/port.go"))
 	rowS9 = &walk.Row{
 		ID: "openstack.S9", Of: serverKind,

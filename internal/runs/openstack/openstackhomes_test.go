@@ -45,6 +45,7 @@ func TestOpenStackPortsByName(t *testing.T) {
 				"network":        runs.Object{"filter": runs.Object{"name": "blue"}},
 				"securityGroups": []any{runs.Object{"filter": runs.Object{"name": "web"}}, runs.Object{"id": "99999999-aaaa-4999-8999-999999999999"}},
 			}}
+			runs.In(o, "status")["resolved"] = runs.Object{"ports": []any{runs.Object{"networkID": "11111111-aaaa-4111-8111-111111111111"}}}
 		}
 		return true
 	})
