@@ -20,8 +20,10 @@ var (
 		Asks:    "the network that it created, by its name",
 		None:    walk.Writes.Says("CAPO creates one"),
 		Several: walk.Halts.Says("CAPO takes none of several, and never calls the cluster ready"),
-		Differs: walk.Halts.Says("CAPO creates a second network and cannot connect that to the router, because the addresses of both overlap, and never calls the cluster ready"),
-		Source:  "ReconcileNetwork: pkg/cloud/services/networking/network.go v0.9.0 to v0.15.0-beta.0",
+		Differs: walk.Halts.Says("CAPO creates a second network and cannot connect that to the router, because the addresses of both overlap, and never calls the cluster ready; or as an administrator of OpenStack it takes another project's network of the name"),
+
+		Condition: code.InfrastructureUnasked,
+		Source:    "ReconcileNetwork: pkg/cloud/services/networking/network.go v0.9.0 to v0.15.0-beta.0",
 	}
 	rowC13 = &walk.Row{
 		ID: "openstack.C13", Of: clusterKind,
@@ -35,8 +37,10 @@ var (
 		Asks:    "the router that it created, by its name",
 		None:    walk.Writes.Says("CAPO creates one"),
 		Several: walk.Halts.Says("CAPO takes none of several, and never calls the cluster ready"),
-		Differs: walk.Halts.Says("CAPO creates a second router and cannot connect that to the subnet, because the first one has the address, and never calls the cluster ready"),
-		Source:  "getExistingRouter: pkg/cloud/services/networking/router.go v0.9.0 to v0.15.0-beta.0",
+		Differs: walk.Halts.Says("CAPO creates a second router and cannot connect that to the subnet, because the first one has the address, and never calls the cluster ready; or as an administrator of OpenStack it takes another project's router of the name"),
+
+		Condition: code.InfrastructureUnasked,
+		Source:    "getExistingRouter: pkg/cloud/services/networking/router.go v0.9.0 to v0.15.0-beta.0",
 	}
 	rowC13b = &walk.Row{
 		ID: "openstack.C13b", Of: clusterKind,
@@ -63,18 +67,21 @@ var (
 	rowC17 = &walk.Row{
 		ID: "openstack.C17", Of: clusterKind,
 		Asks:     "the security group of a bastion, where there is to be none, to delete it",
+		None:     walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPO has no group of its own to delete and deletes another project's, which an administrator of OpenStack may"},
 		Several:  walk.Does{Effect: walk.Writes, Code: code.InstancesNeverJoin, What: "CAPO takes none of several and ends there: no group gets into its status, and machines that it creates from then on are in group default alone and never join"},
 		Differs:  walk.Does{Effect: walk.Writes, Code: code.InstancesNeverJoin, What: "Neutron refuses to delete it and CAPO ends there: no group gets into its status, and machines that it creates from then on are in group default alone and never join"},
-		Versions: "v0.11 and later",
-		Source:   "ReconcileSecurityGroups: pkg/cloud/services/networking/securitygroups.go v0.11.0 to v0.15.0-beta.0",
+		Versions: "v0.11 and later", Condition: code.InfrastructureUnasked,
+		Source: "ReconcileSecurityGroups: pkg/cloud/services/networking/securitygroups.go v0.11.0 to v0.15.0-beta.0",
 	}
 	rowC18 = &walk.Row{
 		ID: "openstack.C18", Of: clusterKind,
 		Asks:    "the security groups that it created, by their names",
 		None:    walk.Writes.Says("CAPO creates one"),
 		Several: walk.Halts.Says("CAPO takes none of several, and never calls the cluster ready"),
-		Differs: walk.Does{Effect: walk.Writes, Code: code.ResourceMade, What: "CAPO creates a second security group: machines created from then on are in that one, and its rules do not let them and those of the first one reach each other"},
-		Source:  "getOrCreateSecurityGroup: pkg/cloud/services/networking/securitygroups.go v0.9.0 to v0.15.0-beta.0",
+		Differs: walk.Does{Effect: walk.Writes, Code: code.ResourceMade, What: "CAPO creates a second security group: machines created from then on are in that one, and its rules do not let them and those of the first one reach each other; or as an administrator of OpenStack it takes another project's group of the name"},
+
+		Condition: code.InfrastructureUnasked,
+		Source:    "getOrCreateSecurityGroup: pkg/cloud/services/networking/securitygroups.go v0.9.0 to v0.15.0-beta.0",
 	}
 	rowC18b = &walk.Row{
 		ID: "openstack.C18b", Of: clusterKind,
@@ -115,7 +122,7 @@ func (q *questions) askManaged(id backup.ClusterID, l *location) {
 	}
 	q.askRouter(id, l)
 	if k := l.unusedGroup(id); !k.IsZero() {
-		q.look(rowC17, id, func(p *place) walk.Answer { return unusedAnswer(p, k) })
+		q.look(rowC17, id, func(p *place) walk.Answer { return l.unusedAnswer(p, k) })
 	}
 	if d := &l.record.Data; d.makesGroups() && l.mayServe() {
 		object := clusterKind + " " + l.record.Namespace + "/" + l.record.Name
@@ -173,12 +180,17 @@ func keptAnswer(p *place, k infra.Key) walk.Answer {
 // answer asks C12, C14 and C18.
 func (m *managed) answer(p *place) walk.Answer {
 	object := m.thing + " " + m.name
+	another, seen := p.Fact(FactForeign + "/" + m.kind + "/" + m.name)
 	switch here := idKey(infra.KeyKindOf(m.kind), m.id); {
 	case p.Finds(m.namesakesKey()):
 		return answer(walk.Several, object, fmt.Sprintf("%s has several with the name of the cluster's %s (%s)", p.title(), m.thing, infra.Brief(m.name)), "is one alone")
 	case m.id != "" && p.Finds(m.renamedKey()):
 		object = m.thing + " " + m.id
 		return answer(walk.Differs, object, object+" has another name", "is called "+m.name+" again")
+	case another != "" && UUIDOf(another) != m.id:
+		return answer(walk.Differs, object, object+" is another project's, and this one has none of the name", "is this project's")
+	case seen && another == "" && p.Finds(m.namedKey()):
+		return walk.Answer{Found: walk.Unseen, Objects: []string{object + ", which another project has, too, for an administrator's account"}}
 	case p.Finds(m.namedKey()), m.id != "" && p.Finds(here):
 		return pass
 	case p.IsSilent(m.namedKey()):
@@ -186,6 +198,10 @@ func (m *managed) answer(p *place) walk.Answer {
 	}
 	return answer(walk.None, object, fmt.Sprintf("%s has no %s", p.title(), object), "exists")
 }
+
+// FactForeign names, with the kind and the name of a thing behind it that CAPO looks for by name, one of
+// another project: its id, which is empty where the backup's account may not see it.
+const FactForeign = "foreign"
 
 // Facts of what is around the network of a cluster.
 const (
@@ -358,13 +374,18 @@ func (l *location) unusedGroup(id backup.ClusterID) infra.Key {
 }
 
 // unusedAnswer asks C17.
-func unusedAnswer(p *place, k infra.Key) walk.Answer {
+func (l *location) unusedAnswer(p *place, k infra.Key) walk.Answer {
 	object := thingGroup + " " + k.Value
+	another, seen := p.Fact(FactForeign + "/" + KeySecurity.String() + "/" + k.Value)
 	switch {
 	case p.FindsSeveral(k):
 		return answer(walk.Several, object, p.title()+" has several of the name "+infra.Brief(k.Value), "is gone")
 	case p.Finds(k):
 		return answer(walk.Differs, object, object+" is not specified any more, and ports are in it", "is in no use")
+	case another != "" && another != l.group(roleBastion):
+		return answer(walk.None, object, object+" is another project's", "is renamed there, or CAPO gets an account of its project alone")
+	case seen && another == "":
+		return walk.Answer{Found: walk.Unseen, Objects: []string{object + ", which another project has for an administrator's account"}}
 	case p.IsSilent(k) || slices.Contains(p.Unread, KeySecurity):
 		return walk.Answer{}
 	}

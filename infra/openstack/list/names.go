@@ -16,8 +16,8 @@ func (l *listing) noteManaged(kind, id string, t *thingAnswer) {
 		l.ProbesFound = append(l.ProbesFound, k)
 	}
 	k := infra.Key{Kind: openstack.KeyNamesakes, Value: kind + "/" + t.Name}
-	l.noteUsed(kind, id, t.Name)
-	if !l.marks[k] || !l.cloud.own && t.Project != l.Identity {
+	l.noteUsed(kind, id, t)
+	if !l.marks[k] || !l.noteForeign(kind, id, t) {
 		return
 	}
 	if first, seen := l.named[k]; !seen {
@@ -28,11 +28,29 @@ func (l *listing) noteManaged(kind, id string, t *thingAnswer) {
 	}
 }
 
+// noteForeign notes a thing of another project that has a name which is looked for, and reports whether
+// CAPO sees the thing: an operator's account may be an administrator's, and the backup's none.
+func (l *listing) noteForeign(kind, id string, t *thingAnswer) bool {
+	if t.Project == l.Identity {
+		return true
+	}
+	if !l.cloud.own {
+		id = ""
+	}
+	if name := openstack.FactForeign + "/" + kind + "/" + t.Name; t.Project != "" || !l.cloud.own {
+		if _, noted := l.Facts.Get(name); !noted {
+			l.Facts = append(l.Facts, infra.Fact{Name: name, Value: id})
+		}
+	}
+	return l.cloud.own
+}
+
 // noteUsed notes a security group of a name that is asked for whether anything is in it, and
 // several of the name. An administrator sees those of other projects, too.
-func (l *listing) noteUsed(kind, id, name string) {
+func (l *listing) noteUsed(kind, id string, t *thingAnswer) {
+	name := t.Name
 	k := infra.Key{Kind: openstack.KeyUsed, Value: name}
-	if kind != openstack.KeySecurity.String() || !l.marks[k] {
+	if kind != openstack.KeySecurity.String() || !l.marks[k] || !l.noteForeign(kind, id, t) {
 		return
 	}
 	if first := l.named[k]; first != "" && first != id {

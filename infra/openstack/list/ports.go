@@ -114,6 +114,10 @@ func v2(endpoint string) string {
 
 // takePorts keeps of ports what the backup's clusters and machines have to do with.
 func (l *listing) takePorts(all []portAnswer) error {
+	everyone := false // an administrator deletes no security group that another project's port is in, either
+	for k := range l.marks {
+		everyone = everyone || l.cloud.own && k.Kind == openstack.KeyUsed
+	}
 	for i := range all {
 		p := &all[i]
 		if p.ID = openstack.UUIDOf(p.ID); p.ID == "" {
@@ -126,6 +130,13 @@ func (l *listing) takePorts(all []portAnswer) error {
 		if l.cloud.own || p.Project == l.Identity {
 			l.noteTwins(p)
 		}
+		if everyone || p.Project == l.Identity {
+			for _, g := range p.Groups {
+				if !l.ports.used[g] {
+					l.ports.used[strings.Clone(strings.ToLower(g))] = true
+				}
+			}
+		}
 		if p.Project != l.Identity {
 			continue // an administrator and the owner of a network see those of others, too
 		}
@@ -136,9 +147,6 @@ func (l *listing) takePorts(all []portAnswer) error {
 		l.noteHolder(p)
 		var groups []string
 		for _, g := range p.Groups {
-			if !l.ports.used[g] {
-				l.ports.used[strings.Clone(strings.ToLower(g))] = true
-			}
 			if g = openstack.UUIDOf(g); l.recorded.Groups[g] {
 				groups = append(groups, strings.Clone(g))
 			}

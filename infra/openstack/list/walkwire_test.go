@@ -300,6 +300,57 @@ func TestAnotherThingOfTheName(t *testing.T) {
 	}
 }
 
+// An administrator's account sees the security groups of other projects, in which ports of other
+// projects are. Whether the backup's account is one an operator's does not tell.
+func TestGroupsOfOtherProjects(t *testing.T) {
+	const other, bastion, worker = "99999999aaaa4bbb8ccc999999999999", "k8s-cluster-tenant-os-a-web-old-secgroup-bastion", "k8s-cluster-tenant-os-a-web-prod-secgroup-worker"
+	group := func(id, project, name string) openstacklab.Object {
+		return openstacklab.Object{"id": id + "1111111-2222-4333-8444-555555555555", "name": name, "project_id": project, "shared": true}
+	}
+	foreign, mine := group("1", other, bastion), group("2", openstacklab.Recorded.ProjectID, bastion)
+	port := openstacklab.Object{
+		"id": "33333333-2222-4333-8444-555555555555", "name": "", "description": "", "device_id": "44444444-2222-4333-8444-555555555555",
+		"network_id": "55555555-2222-4333-8444-555555555555", "project_id": other, "security_groups": []any{foreign["id"]}, "shared": true,
+	}
+	for name, c := range map[string]struct {
+		operator bool
+		groups   []openstacklab.Object
+		ports    []openstacklab.Object
+		row      string
+		want     walk.Found
+	}{
+		"none":                               {false, nil, nil, "openstack.C17", walk.Passed},
+		"another project's":                  {false, []openstacklab.Object{foreign}, nil, "openstack.C17", walk.None},
+		"another project's, in use":          {false, []openstacklab.Object{foreign}, []openstacklab.Object{port}, "openstack.C17", walk.Differs},
+		"one's own beside that":              {false, []openstacklab.Object{foreign, mine}, nil, "openstack.C17", walk.Several},
+		"one's own":                          {false, []openstacklab.Object{mine}, nil, "openstack.C17", walk.Passed},
+		"an operator sees another's":         {true, []openstacklab.Object{foreign}, []openstacklab.Object{port}, "openstack.C17", walk.Unseen},
+		"and one's own":                      {true, []openstacklab.Object{foreign, mine}, nil, "openstack.C17", walk.Unseen},
+		"workers' own":                       {false, nil, nil, "openstack.C18", walk.Passed},
+		"workers' own and another's":         {false, []openstacklab.Object{group("6", other, worker)}, nil, "openstack.C18", walk.Several},
+		"an operator sees another's workers": {true, []openstacklab.Object{group("6", other, worker)}, nil, "openstack.C18", walk.Unseen},
+	} {
+		ops := openstacklab.Recorded
+		ops.User, ops.Password = "ops", "mine"
+		s, data := cloudOf(t, openstacklab.Options{Accounts: []openstacklab.Account{openstacklab.Recorded, ops}})
+		s.Add("security_groups", c.groups...)
+		s.Add("ports", c.ports...)
+		var a infra.Access
+		if c.operator {
+			a.Credentials = []infra.Credential{{Endpoint: s.Identity, Username: "ops", Password: backup.NewSensitive("mine")}}
+		}
+		got := walk.Passed
+		for _, a := range answersBy(t, data, c.row, a) {
+			if objects := fmt.Sprint(a.Objects); a.Found != walk.Passed && (strings.Contains(objects, bastion) || strings.Contains(objects, worker)) {
+				got = a.Found
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %s is %q, want %q", name, c.row, got, c.want)
+		}
+	}
+}
+
 // byHand is a rule that has the description of CAPO's.
 var byHand = map[string]any{"direction": "ingress", "ethertype": "IPv4", "description": "SSH", "protocol": "tcp", "port_range_min": 22, "port_range_max": 22, "remote_ip_prefix": "203.0.113.0/24"}
 
