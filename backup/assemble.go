@@ -303,7 +303,7 @@ func (a *assembly) readMachines() {
 			if c := configs.Named(m.Backup, m.Bootstrap.Namespace, m.Bootstrap.Name); c != nil {
 				config = c.Data
 				m.Bootstrapped = true
-				m.ConfigUnlabelled = m.ControlPlane && !config.ControlPlane
+				m.ConfigUnlabelled, m.ConfigPaused = m.ControlPlane && !config.ControlPlane, c.Paused
 			}
 		}
 		m.JoinsByToken = config.Token && (m.ControlPlane || m.ProviderID == "")

@@ -269,17 +269,20 @@ type Machine struct {
 	// ConfigUnlabelled reports of a machine of a control plane that its KubeadmConfig, which the
 	// backup holds, lacks label cluster.x-k8s.io/control-plane.
 	ConfigUnlabelled bool
-	Owner            Owner // controller; derived from labels when ownerReferences are gone
-	Deployment       string
-	Set              string
-	Pool             string
-	Infrastructure   Ref
-	ProviderID       string
-	Node             string // status.nodeRef.name
-	SystemUUID       string // status.nodeInfo.systemUUID: that of its VM's firmware, as its kubelet read it
-	Phase            string
-	FailureDomain    string
-	Bootstrap        Ref // spec.bootstrap.configRef; zero when the operator gave the data
+	// ConfigPaused reports of a machine that names no bootstrap data that its KubeadmConfig has
+	// annotation cluster.x-k8s.io/paused.
+	ConfigPaused   bool
+	Owner          Owner // controller; derived from labels when ownerReferences are gone
+	Deployment     string
+	Set            string
+	Pool           string
+	Infrastructure Ref
+	ProviderID     string
+	Node           string // status.nodeRef.name
+	SystemUUID     string // status.nodeInfo.systemUUID: that of its VM's firmware, as its kubelet read it
+	Phase          string
+	FailureDomain  string
+	Bootstrap      Ref // spec.bootstrap.configRef; zero when the operator gave the data
 	// BootstrapSecret is the Secret with the bootstrap data in the machine's
 	// namespace: spec.bootstrap.dataSecretName.
 	BootstrapSecret string

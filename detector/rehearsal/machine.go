@@ -84,6 +84,13 @@ var ownMachineRows = []row[*machine]{
 		Source:  "reconcileBootstrap: machine_controller_phases.go v1.5.8 to v1.14.0; joinWorker, joinControlplane: bootstrap/kubeadm/internal/controllers v1.5.8 to v1.13.6; reconcileNormal of CAPV v1.16.1 (vspheremachine_controller.go), CAPA v2.11.1, CAPO v0.14.7 and CAPZ v1.26.0",
 	}, bootstrapData},
 	{walk.Row{
+		ID: "core.B2", Of: "KubeadmConfig, RKE2Config, KThreesConfig",
+		Asks:    "whether the control plane is initialised, which a restore forgets, before it creates the bootstrap data of a Machine of the control plane",
+		Differs: walk.Does{Effect: walk.Replaces, Code: code.SecondControlPlane, What: "before the control plane is called initialised again, bootstrap data of a first machine is created, which begins a new cluster with an empty etcd behind the endpoint of the one that runs"},
+		Source: "handleClusterNotInitialized: bootstrap/kubeadm/internal/controllers/kubeadmconfig_controller.go v1.5.8 to v1.13.4; bootstrap/internal/controllers/rke2config_controller.go v0.25.0 of cluster-api-provider-rke2; " +
+			"bootstrap/controllers/kthreesconfig_controller.go v0.3.1 of cluster-api-k3s",
+	}, joinsAgain},
+	{walk.Row{
 		ID: "core.M9", Of: "Machine",
 		Asks:    "the Node with exactly its provider id",
 		Several: walk.NotReady.Says("the Machine gets no Node and does not become Ready"),
@@ -162,14 +169,35 @@ func bootstrapData(m *machine) walk.Answer {
 		return notAsked
 	}
 	object := named(m.Bootstrap.Kind, m.Bootstrap.Namespace, m.Bootstrap.Name)
-	switch {
+	switch c := m.cluster; {
 	case m.BootstrapSecret != "":
 		return passed
 	case m.unbootstrapped():
 		return none(object+" is not in the backup, and the Machine names no bootstrap data", object+" exists", m.title())
+	case m.ConfigPaused && !c.Paused:
+		return differs(object+" is paused", "it is unpaused", m.title())
+	case !m.ControlPlane && c.is(kubeadm) && c.plane.Paused && !c.Paused:
+		return differs(c.planeTitle()+" is paused, and does not call itself initialised again", "it is unpaused", m.title())
 	case m.Bootstrap.Kind == "KubeadmConfig":
 		if why := m.cluster.unsigned(m.ControlPlane); why != "" {
 			return differs(why, "it has its key, tls.key", m.title())
+		}
+	}
+	return passed
+}
+
+// joinsAgain asks core.B2. The first machine of a control plane is to begin a cluster, and the data of
+// an instance that exists is not read again.
+func joinsAgain(m *machine) walk.Answer {
+	switch {
+	case !m.ControlPlane || !slices.Contains([]string{"KubeadmConfig", "RKE2Config", "KThreesConfig"}, m.Bootstrap.Kind):
+		return notAsked
+	case m.BootstrapSecret != "" || m.ProviderID != "" || m.unbootstrapped() || m.ConfigPaused:
+		return passed
+	}
+	for i := range m.cluster.machines {
+		if other := &m.cluster.machines[i]; other.ControlPlane && (other.BootstrapSecret != "" || other.ProviderID != "") {
+			return differs(m.title()+" has no bootstrap data yet, and "+other.title()+" is of the same control plane", "it is left out of the restore", m.title())
 		}
 	}
 	return passed
