@@ -177,11 +177,14 @@ type classObject struct {
 	ControlPlane         string   // the health check, in JSON
 	Classes              []string // of the MachineDeployments
 	Deployments          []string // their health checks, in JSON
+	Variables            backup.Condition
 }
 
 var classKinds = backup.NewKind("clusterclasses.cluster.x-k8s.io",
 	backup.Count(func(c *classObject) *backup.Number { return &c.Generation }, "metadata.generation"),
 	backup.Count(func(c *classObject) *backup.Number { return &c.Observed }, "status.observedGeneration"),
+	backup.Failing(func(c *classObject) *backup.Condition { return &c.Variables }, "status.conditions", clusterv1.ClusterClassVariablesReadyCondition),
+	backup.Failing(func(c *classObject) *backup.Condition { return &c.Variables }, "status.conditions", string(clusterv1.ClusterClassVariablesReconciledV1Beta1Condition)),
 	backup.Raw(func(c *classObject) *string { return &c.ControlPlane }, "spec.controlPlane.healthCheck", "spec.controlPlane.machineHealthCheck"),
 	backup.Texts(func(c *classObject) *[]string { return &c.Classes }, "spec.workers.machineDeployments[].class"),
 	backup.Raws(func(c *classObject) *[]string { return &c.Deployments },

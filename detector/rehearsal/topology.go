@@ -241,16 +241,23 @@ var classWholeDeed = deed[*cluster]{walk.Row{
 	ID: "core.L1", Of: "topology",
 	Asks:    "the templates and extensions of its ClusterClass, and that the controller of that has seen it since the restore",
 	None:    walk.OwnerHalts.Says("it fails before it compares anything: nothing that it specifies is done"),
-	Differs: walk.OwnerHalts.Says("it fails before it compares anything, while the ClusterClass is paused and nobody writes its status: nothing that it specifies is done"),
+	Differs: walk.OwnerHalts.Says("it fails before it compares anything, while the variables of the ClusterClass are not ready, or it is paused and nobody writes its status: nothing that it specifies is done"),
 	Source:  "reconcileExternalReferences, reconcileVariables: internal/controllers/clusterclass v1.5.8 to v1.14.0; reconcile: topology/cluster/cluster_controller.go v1.9.0 to v1.14.0",
 }, classWhole}
 
 // classWhole asks core.L1.
 func classWhole(p *actions, c *cluster) bool {
-	if lacking := c.topology.lacking(c); lacking != "" {
-		p.finds(walk.None, fmt.Sprintf("Nothing that the topology of the Cluster specifies is done until %s exists, which the backup lacks", lacking))
-	} else if t := c.topology; t != nil && t.class != nil && t.class.paused {
-		p.finds(walk.Differs, fmt.Sprintf("Nothing that the topology of the Cluster specifies is done until %s is unpaused", t.classTitle(c)))
+	halts := func(found walk.Found, until string) {
+		p.finds(found, "Nothing that the topology of the Cluster specifies is done until "+until)
+	}
+	switch t := c.topology; {
+	case t.lacking(c) != "":
+		halts(walk.None, t.lacking(c)+" exists, which the backup lacks")
+	case t == nil || t.class == nil:
+	case t.class.paused:
+		halts(walk.Differs, t.classTitle(c)+" is unpaused")
+	case t.class.Variables.Status == "False":
+		halts(walk.Differs, "the variables of "+t.classTitle(c)+" are mended ("+oneLine(cmp.Or(t.class.Variables.Message, t.class.Variables.Reason))+")")
 	}
 	return c.topology != nil
 }
