@@ -2,6 +2,7 @@ package vsphere
 
 import (
 	"fmt"
+	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -40,16 +41,18 @@ func (objs *objects) restore(m *member) *infra.Restore {
 	return objs.lastRestore
 }
 
-// claims returns the IPAddressClaims of the backup.
+// claims returns the IPAddressClaims of the backup, and whether each has its IPAddress, which the in-cluster
+// provider looks for by the claim's name among those of its pool (Reconcile: pkg/ipamutil/reconciler.go;
+// EnsureAddress: internal/controllers of cluster-api-ipam-provider-in-cluster v1.0.0 to v1.1.0-rc.2).
 func claims(s *backup.Snapshot) map[capi.Object]bool {
 	all := map[capi.Object]bool{}
 	for c := range addressClaims.In(s).All() {
 		all[capi.Object{Backup: c.Backup, Namespace: c.Namespace, Name: c.Name}] = false
 	}
 	for a := range addresses.In(s).All() {
-		k := capi.Object{Backup: a.Backup, Namespace: a.Namespace, Name: a.Data.Claim}
-		if _, claimed := all[k]; claimed {
-			all[k] = true
+		c := addressClaims.In(s).Named(a.Backup, a.Namespace, a.Data.Claim)
+		if c != nil && a.Data.Pool == c.Data.Name && (a.Name == c.Name || !strings.HasSuffix(c.Data.Kind, "InClusterIPPool")) {
+			all[capi.Object{Backup: c.Backup, Namespace: c.Namespace, Name: c.Name}] = true
 		}
 	}
 	return all

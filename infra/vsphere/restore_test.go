@@ -95,7 +95,7 @@ func TestUnclaimedAddresses(t *testing.T) {
 	pool := fields{"apiGroup": "ipam.cluster.x-k8s.io", "kind": "InClusterIPPool", "name": "pool"}
 	for name, c := range map[string]struct {
 		devices []any
-		claims  []string // with an address each, but those in brackets
+		claims  []string // with an address each, but (those), or with <one of another name>, [or of another pool]
 		want    string
 	}{
 		"no devices":            {nil, nil, ""},
@@ -104,6 +104,8 @@ func TestUnclaimedAddresses(t *testing.T) {
 		"no claim":              {[]any{fields{"addressesFromPools": []any{pool}}}, nil, "IPAddressClaim prod-vm-1-0-0"},
 		"one of two is missing": {[]any{fields{"dhcp4": true}, fields{"addressesFromPools": []any{pool, pool}}}, []string{"prod-vm-1-1-0"}, "IPAddressClaim prod-vm-1-1-1"},
 		"no address":            {[]any{fields{"addressesFromPools": []any{pool}}}, []string{"(prod-vm-1-0-0)", "prod-vm-2-0-0"}, "the IPAddress of IPAddressClaim prod-vm-1-0-0"},
+		"of another name":       {[]any{fields{"addressesFromPools": []any{pool}}}, []string{"<prod-vm-1-0-0>"}, "the IPAddress of IPAddressClaim prod-vm-1-0-0"},
+		"of another pool":       {[]any{fields{"addressesFromPools": []any{pool}}}, []string{"[prod-vm-1-0-0]"}, "the IPAddress of IPAddressClaim prod-vm-1-0-0"},
 		"claims of another VM":  {[]any{fields{"addressesFromPools": []any{pool}}}, []string{"prod-vm-2-0-0"}, "IPAddressClaim prod-vm-1-0-0"},
 	} {
 		b := vspheretest.NewBackup()
@@ -111,11 +113,18 @@ func TestUnclaimedAddresses(t *testing.T) {
 			b.Set(vms.Resource(), "spec.network", fields{"devices": c.devices})
 		}
 		for _, claim := range c.claims {
-			name := strings.Trim(claim, "()")
-			b.Put(addressClaims.Resource(), vspheretest.Object("ipam.cluster.x-k8s.io/v1beta2", "IPAddressClaim", "team", name, nil))
-			if name == claim {
-				b.Put(addresses.Resource(), vspheretest.Object("ipam.cluster.x-k8s.io/v1beta2", "IPAddress", "team", "of-"+name, fields{"spec.claimRef.name": name}))
+			name := strings.Trim(claim, "()<>[]")
+			b.Put(addressClaims.Resource(), vspheretest.Object("ipam.cluster.x-k8s.io/v1beta2", "IPAddressClaim", "team", name, fields{"spec.poolRef": pool}))
+			called, of := name, "pool"
+			switch claim[0] {
+			case '(':
+				continue
+			case '<':
+				called = "of-" + name
+			case '[':
+				of = "another"
 			}
+			b.Put(addresses.Resource(), vspheretest.Object("ipam.cluster.x-k8s.io/v1beta2", "IPAddress", "team", called, fields{"spec.claimRef.name": name, "spec.poolRef.name": of}))
 		}
 		got := ""
 		if r := expectedMachine(t, b).Restore; r != nil {
