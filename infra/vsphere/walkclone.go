@@ -66,3 +66,30 @@ func thingAnswer(l *infra.Lookup, r *infra.Resource) walk.Answer {
 	}
 	return answer(walk.None, object, fmt.Sprintf("vCenter %s has no %s of %s", l.Endpoint, object, r.UsedBy), "exists")
 }
+
+// rowR3 is of a VM whose id CAPV does not have any more.
+var rowR3 = &walk.Row{
+	ID: "vsphere.R3", Of: vmKind,
+	Asks:    "the one folder of a VM that it looks for by its name, because spec.biosUUID does not name it",
+	None:    walk.Waits.Says("CAPV fails on the folder, and neither finds nor clones the VM"),
+	Several: walk.Waits.Says("CAPV takes none of several folders, and neither finds nor clones the VM"),
+	Source:  "findVM: pkg/services/govmomi/util.go v1.5.8 to v1.16.1; FolderOrDefault: govmomi find/finder.go v0.53.0",
+}
+
+// askFolder asks R3.
+func (q *questions) askFolder(m *member) {
+	if m.source == readsID || m.unplaced != "" || m.at.Root {
+		return
+	}
+	folder := infra.Resource{Kind: "folder", Name: m.at.Folder, Keys: []infra.Key{m.at.folderKey()}, UsedBy: q.objs.titleOf(m)}
+	q.Steps = append(q.Steps, infra.Step{
+		Step: walk.Step{Row: rowR3, Cluster: m.cluster, Subject: folder.UsedBy, Machine: m.index},
+		Look: func(inv *infra.Inventory) walk.Answer {
+			l := inv.Named(m.target)
+			if l == nil {
+				return walk.Answer{}
+			}
+			return thingAnswer(inv.Lookup(l), &folder)
+		},
+	})
+}

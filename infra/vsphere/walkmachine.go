@@ -94,6 +94,7 @@ func (q *questions) askMachine(m *member) {
 		q.askSession(m)
 		q.noteMachine(rowR2, m, q.objs.writtenLower(m))
 	}
+	q.askFolder(m)
 	q.noteMachine(rowVM3, m, q.objs.modular(m))
 	q.noteMachine(rowVM4b, m, q.objs.placedAgain(m))
 	q.noteMachine(rowVM5, m, q.objs.addressed(m))

@@ -88,7 +88,7 @@ var (
 		Source: "reconcileNormal: controllers/vspherevm_controller.go; sanitizeIPAddrs: pkg/services/govmomi/net/net.go v1.5.8 to v1.16.1",
 	}
 	vmRows    = []*walk.Row{rowVM1, rowVM1b, rowVM1c, rowVM3, rowVM4, rowVM4b, rowVM5, rowVM6, rowVM6b, rowR2}
-	foundRows = []*walk.Row{rowR4, rowR5, rowR6, rowR7, rowR8, rowR9, rowR11, rowR14, rowR15, rowR17, rowM9}
+	foundRows = []*walk.Row{rowR3, rowR4, rowR5, rowR6, rowR7, rowR8, rowR9, rowR11, rowR14, rowR15, rowR17, rowM9}
 )
 
 // inspection answers the rows of VMs. Machines one after the other mostly get the same
