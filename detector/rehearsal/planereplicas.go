@@ -102,9 +102,13 @@ func (c *cluster) outdated(f *machine) string {
 		return fmt.Sprintf("it runs Kubernetes %s, and %s is specified", m.Version, wanted)
 	case (r == nil || r.Template == "") && p.Infrastructure.Name != "" && kind.Cloned && !f.bare:
 		return fmt.Sprintf("its infrastructure object does not name what it was created from, and %s %s is specified", p.Infrastructure.Kind, p.Infrastructure.Name)
-	case r != nil && r.Template != "" && p.Infrastructure.Name != "" && (r.Template != p.Infrastructure.Name || from.Kind != p.Infrastructure.Kind || from.Group != p.Infrastructure.Group):
-		return fmt.Sprintf("it was created from %s.%s %s, and %s.%s %s is specified", from.Kind, from.Group, r.Template, p.Infrastructure.Kind, p.Infrastructure.Group, p.Infrastructure.Name)
-	case p.CertificateDays.Known && p.CertificateDays.N > 0 && !m.CertificatesExpire.IsZero() && c.world.in.Now.AddDate(0, 0, int(p.CertificateDays.N)).After(m.CertificatesExpire):
+	case r == nil || r.Template == "" || p.Infrastructure.Name == "":
+	case r.Template != p.Infrastructure.Name:
+		return fmt.Sprintf("it was created from %s %s, and %s %s is specified", from.Kind, r.Template, p.Infrastructure.Kind, p.Infrastructure.Name)
+	case from.Kind != p.Infrastructure.Kind || from.Group != p.Infrastructure.Group:
+		return fmt.Sprintf("it was created from %s.%s %s, and %s.%s of that name is specified", from.Kind, from.Group, r.Template, p.Infrastructure.Kind, p.Infrastructure.Group)
+	}
+	if p.CertificateDays.Known && p.CertificateDays.N > 0 && !m.CertificatesExpire.IsZero() && c.world.in.Now.AddDate(0, 0, int(p.CertificateDays.N)).After(m.CertificatesExpire) {
 		return fmt.Sprintf("its certificates expire on %s, and %s %s replaces machines %s before", m.CertificatesExpire.UTC().Format("2006-01-02"), p.Kind, p.Name, plural(int(p.CertificateDays.N), "day", "days"))
 	}
 	return cmp.Or(c.reconfigured(m), complaints(m.Outdated))

@@ -73,7 +73,7 @@ var (
 	clusterRows = []*walk.Row{rowC5, rowC6, rowC7, rowC8, rowC8b, rowC9, rowC10, rowC11, rowC15, rowC16}
 )
 
-// differing is a row of what has to be the thing that the backup records, too: of what it
+// differing returns a row of what has to be the thing that the backup records, too: of what it
 // finds by a filter CAPO writes a new status.
 func differing(does walk.Does, r *walk.Row) *walk.Row {
 	r.Differs, r.Condition = does, code.InfrastructureUnasked
