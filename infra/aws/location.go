@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strings"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
 	"drift-detector/backup"
 	"drift-detector/infra/capi"
 	"drift-detector/internal/lazyregexp"
@@ -17,6 +19,7 @@ type clusterLocation struct {
 	vpc    string
 	tag    string // the name in CAPA's ownership tag
 	eks    bool   // its control plane is one of EKS, whether or not the backup holds it
+	built  bool   // CAPA has made its network or was given one: it has machines or an endpoint, and is not managed externally
 	target string // id of the home target
 	// forbidden is why CAPA does not let the cluster use forbidder, an identity in the
 	// chain of its own; empty if nothing forbids it.
@@ -65,6 +68,8 @@ func (objs *objects) locate(id backup.ClusterID, zones []string) *clusterLocatio
 	if s.record != nil {
 		d := &s.record.Data
 		s.region, s.vpc = strings.TrimSpace(d.Region), d.VPC
+		c := objs.known[id]
+		s.built = (d.Endpoint != "" || len(zones) > 0) && (c == nil || c.LeftAlone != clusterv1.ManagedByAnnotation)
 		if s.kind == planeKind {
 			s.tag = cmp.Or(d.EKSName, eksName(s.record.Namespace, s.record.Name))
 		}

@@ -15,6 +15,12 @@ import (
 // Rows of the network. Whether the VPC, the subnets and the overrides exist is a resource of
 // the report.
 var (
+	rowA2 = &walk.Row{
+		ID: "aws.A2", Of: clusterKind,
+		Asks:   "the id of its VPC in spec.network.vpc, once it has written one",
+		None:   walk.Does{Effect: walk.Writes, Code: code.OutcomeUnknown, What: "CAPA takes the VPC whose tag Name is CLUSTER-vpc and that has its own tag, and does nothing where it lacks that one; where there is none, and up to v2.3, it creates another network beside the one that the cluster is in"},
+		Source: "reconcileVPC, describeVPCByName: pkg/cloud/services/network/vpc.go v2.0.0 to v2.13.0",
+	}
 	rowA3 = &walk.Row{
 		ID: "aws.A3", Of: clusterKind,
 		Asks:      "its own tag on the VPC, which says that it created it",
@@ -46,7 +52,7 @@ var (
 		Condition: conditionAsked,
 		Source:    "pkg/cloud/services/elb/loadbalancer.go, network/routetables.go, network/secondarycidr.go, securitygroup/securitygroups.go, ec2/eip.go, s3/s3.go, eks/iam/iam.go, eks/cluster.go, eks/tags.go, iamauth/reconcile.go, kubeproxy/reconcile.go, awsnode/cni.go v2.0.0 to v2.13.0",
 	}
-	networkRows = []*walk.Row{rowA3, rowA9, rowA13, rowA16, rowA31}
+	networkRows = []*walk.Row{rowA2, rowA3, rowA9, rowA13, rowA16, rowA31}
 )
 
 // Rows of security groups.
@@ -71,11 +77,16 @@ var (
 
 // askNetwork asks what is decided by the VPC.
 func (q *questions) askNetwork(id backup.ClusterID, s *clusterLocation) {
-	if s.vpc == "" {
+	if s.vpc == "" && !s.built {
 		q.Note(rowA31, id, pass)
 		return // CAPA makes it
 	}
 	q.Note(rowA31, id, walk.Answer{Found: walk.Unseen, Objects: []string{s.title()}})
+	if s.vpc == "" {
+		q.Note(rowA2, id, answer(walk.None, s.title(), s.title()+" names no VPC, and machines or the endpoint of its API server are in the backup", "names the VPC that these are in"))
+		return
+	}
+	q.Note(rowA2, id, pass)
 	object := "VPC " + s.vpc
 	q.look(rowA3, id, infra.ClusterTitle(id), func(p *place) walk.Answer {
 		made, open := p.madeVPC(id, s)
