@@ -81,12 +81,22 @@ type RoutesFact struct {
 	Owners  []string // as of a GroupFact
 	// Internet says whether one of its routes leads there; empty where it shows no routes.
 	Internet string `json:",omitempty"`
+	// Gateways are those to the internet to which its routes lead, by id, and whether they
+	// lead anywhere: a gateway that was detached or deleted leaves a blackhole.
+	Gateways map[string]bool `json:",omitempty"`
 }
 
 // Values of RoutesFact.Internet.
 const (
 	Routed   = "yes"
 	Unrouted = "no"
+)
+
+// How the ids of gateways begin: to the internet, of Wavelength zones, and for IPv6 of private subnets.
+const (
+	Gateway        = "igw-"
+	CarrierGateway = "cagw-"
+	EgressGateway  = "eigw-"
 )
 
 // TemplateFact is the newest version of a launch template, in the members that CAPA compares.

@@ -52,7 +52,7 @@ var (
 		Condition: conditionAsked,
 		Source:    "pkg/cloud/services/elb/loadbalancer.go, network/routetables.go, network/secondarycidr.go, securitygroup/securitygroups.go, ec2/eip.go, s3/s3.go, eks/iam/iam.go, eks/cluster.go, eks/tags.go, iamauth/reconcile.go, kubeproxy/reconcile.go, awsnode/cni.go v2.0.0 to v2.13.0",
 	}
-	networkRows = []*walk.Row{rowA2, rowA3, rowA9, rowA13, rowA16, rowA31}
+	networkRows = []*walk.Row{rowA2, rowA3, rowA9, rowA10, rowA13, rowA16, rowA31}
 )
 
 // Rows of security groups.
@@ -114,6 +114,7 @@ func (q *questions) askNetwork(id backup.ClusterID, s *clusterLocation) {
 		})
 	}
 	q.look(rowA9, id, infra.ClusterTitle(id), func(p *place) walk.Answer { return p.opened(id, s) })
+	q.look(rowA10, id, infra.ClusterTitle(id), func(p *place) walk.Answer { return p.gated(id, s) })
 	q.look(rowA13, id, infra.ClusterTitle(id), func(p *place) walk.Answer { return p.routed(id, s) })
 }
 

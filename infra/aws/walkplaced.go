@@ -109,6 +109,12 @@ func (objs *objects) poolSubnets(at *place, p *pool) []string {
 	return ids
 }
 
+// Types of zones at the edge (ZoneType in api/v1beta2/network_types.go v2.13.0).
+const (
+	localZone      = "local-zone"
+	wavelengthZone = "wavelength-zone"
+)
+
 // secondary is the tag of subnets that are for Pods alone (NameAWSSubnetAssociation in
 // api/v1beta2/tags.go v2.13.0).
 const secondary = "sigs.k8s.io/cluster-api-provider-aws/association"
@@ -121,7 +127,7 @@ func (objs *objects) privateSubnets(at *place, p *pool) (ids []string) {
 	}
 	real, _, _ := read[[]SubnetFact](at, FactSubnets, s.vpc, s.vpc)
 	for _, n := range s.specSubnets() {
-		if n.IsPublic != nil && *n.IsPublic || n.Tags[secondary] == "secondary" || n.ZoneType == "local-zone" || n.ZoneType == "wavelength-zone" {
+		if n.IsPublic != nil && *n.IsPublic || n.Tags[secondary] == "secondary" || n.ZoneType == localZone || n.ZoneType == wavelengthZone {
 			continue
 		}
 		id := cmp.Or(n.ResourceID, n.ID)

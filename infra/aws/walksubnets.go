@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra/walk"
@@ -21,10 +23,52 @@ var rowA9 = &walk.Row{
 	Source:    "describeVpcSubnets, reconcileSubnets: pkg/cloud/services/network/subnets.go v2.0.0 to v2.13.0",
 }
 
+var rowA10 = &walk.Row{
+	ID: "aws.A10", Of: clusterKind,
+	Asks:      "the internet gateway of a VPC that it created; for IPv6 an egress-only one, and for public subnets in Wavelength zones a carrier gateway",
+	None:      walk.Does{Effect: walk.Writes, What: "CAPA creates a gateway unless the VPC has another, and has the routes of its tables lead there", Code: code.ResourceMade},
+	Refused:   "route tables",
+	Condition: conditionAsked,
+	Source:    "reconcileInternetGateways: pkg/cloud/services/network/gateways.go; reconcileEgressOnlyInternetGateways: egress_only_gateways.go; reconcileCarrierGateway: carriergateways.go; fixMismatchedRouting: routetables.go v2.0.0 to v2.13.0",
+}
+
+// gated asks A10: a route shows its gateway, or that it is gone. Of an egress-only gateway CAPA asks
+// for its tag, too.
+func (p *place) gated(id backup.ClusterID, s *clusterLocation) walk.Answer {
+	if made, open := p.madeVPC(id, s); open.Found != "" || !made {
+		return walk.Answer{} // A3 says what is open
+	}
+	tables, _, open := read[[]RoutesFact](p, FactRoutes, s.vpc, s.vpc)
+	if open.Found != "" {
+		return open
+	}
+	seen := map[string]bool{}
+	for _, t := range tables {
+		for _, gateway := range slices.Sorted(maps.Keys(t.Gateways)) {
+			if t.Gateways[gateway] {
+				kind, _, _ := strings.Cut(gateway, "-")
+				seen[kind+"-"] = true
+			} else if slices.Contains(t.Owners, id.Name) {
+				return answer(walk.None, "route table "+t.ID, fmt.Sprintf("a route of route table %s leads to %s, which is not attached to VPC %s", t.ID, gateway, s.vpc), "has no such route")
+			}
+		}
+	}
+	unseen := !seen[Gateway]
+	for _, n := range s.specSubnets() {
+		edge := n.ZoneType == wavelengthZone && n.IsPublic != nil && *n.IsPublic
+		unseen = unseen || n.IsIPv6 || edge && !seen[CarrierGateway]
+	}
+	if unseen {
+		return walk.Answer{Found: walk.Unseen, Objects: []string{s.title()}}
+	}
+	return pass
+}
+
 // specSubnet is one of spec.network.subnets.
 type specSubnet struct {
 	ID, ResourceID, CIDRBlock, ZoneType string
 	IsPublic                            *bool
+	IsIPv6                              bool
 	Tags                                map[string]string
 }
 

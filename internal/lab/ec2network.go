@@ -238,7 +238,7 @@ func (e *EC2) describeNetwork(c *apiCall, kind networkKind) (element, *refusal) 
 		case "routeTableSet":
 			item.Children = append(item.Children, leaf("vpcId", p.vpc), p.ownerTags(), branch("associationSet", branch("item", leaf("subnetId", p.subnet))))
 			gateway := map[bool]string{true: "igw-1", false: "local"}[p.public]
-			item.Children = append(item.Children, branch("routeSet", branch("item", leaf("gatewayId", gateway))))
+			item.Children = append(item.Children, branch("routeSet", branch("item", leaf("gatewayId", gateway), leaf("state", "active"))))
 		}
 		set.Children = append(set.Children, item)
 	}

@@ -109,17 +109,27 @@ func subnetServes(n *types.Subnet) bool {
 	return n.State == "" || n.State == types.SubnetStateAvailable || n.State == types.SubnetStatePending
 }
 
-// internet says whether a route of a table leads to the internet.
-func internet(routes []types.Route) string {
+// addRoutes adds where the routes of a table lead. One that leads nowhere makes a subnet public all
+// the same (describeVpcSubnets in pkg/cloud/services/network/subnets.go v2.13.0).
+func addRoutes(f *capa.RoutesFact, routes []types.Route) {
+	if len(routes) > 0 {
+		f.Internet = capa.Unrouted
+	}
 	for i := range routes {
-		if strings.HasPrefix(aws.ToString(routes[i].GatewayId), "igw") || strings.HasPrefix(aws.ToString(routes[i].CarrierGatewayId), "cagw-") {
-			return capa.Routed
+		r := &routes[i]
+		for _, id := range []string{aws.ToString(r.GatewayId), aws.ToString(r.CarrierGatewayId), aws.ToString(r.EgressOnlyInternetGatewayId)} {
+			public := strings.HasPrefix(id, capa.Gateway) || strings.HasPrefix(id, capa.CarrierGateway)
+			if public {
+				f.Internet = capa.Routed
+			}
+			if (public || strings.HasPrefix(id, capa.EgressGateway)) && r.State != "" {
+				if f.Gateways == nil {
+					f.Gateways = map[string]bool{}
+				}
+				f.Gateways[id] = r.State != types.RouteStateBlackhole
+			}
 		}
 	}
-	if len(routes) == 0 {
-		return ""
-	}
-	return capa.Unrouted
 }
 
 // mostRules bounds how many rules of a group are named: CAPA makes a dozen.
@@ -248,7 +258,8 @@ func (l *listing) readRoutes(ctx context.Context, vpcs []string) error {
 		}
 		for i := range out.RouteTables {
 			t := &out.RouteTables[i]
-			f := capa.RoutesFact{ID: aws.ToString(t.RouteTableId), Owners: clustersIn(t.Tags), Internet: internet(t.Routes)}
+			f := capa.RoutesFact{ID: aws.ToString(t.RouteTableId), Owners: clustersIn(t.Tags)}
+			addRoutes(&f, t.Routes)
 			for _, a := range t.Associations {
 				if id := aws.ToString(a.SubnetId); id != "" {
 					f.Subnets = append(f.Subnets, id)

@@ -82,7 +82,7 @@ func TestWalkOverTheWire(t *testing.T) {
 		t.Errorf("open are %v of %s", got, text)
 	}
 	for action, rows := range map[string][]string{
-		"ec2:DescribeRouteTables":            {"aws.A9", "aws.A13"},
+		"ec2:DescribeRouteTables":            {"aws.A9", "aws.A10", "aws.A13"},
 		"ec2:DescribeSecurityGroups":         {"aws.A17"},
 		"ec2:DescribeLaunchTemplateVersions": {"aws.P5"},
 		"eks:DescribeNodegroup":              {"aws.G4"},
