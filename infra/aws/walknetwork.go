@@ -149,9 +149,10 @@ func (p *place) routed(id backup.ClusterID, s *clusterLocation) walk.Answer {
 	if open.Found != "" {
 		return open
 	}
+	real, _, _ := read[[]SubnetFact](p, FactSubnets, s.vpc, s.vpc)
 	lacking := ""
-	for i := range s.record.Data.Subnets {
-		subnet := s.subnet(i)
+	for _, n := range s.specSubnets() {
+		subnet := n.idIn(real)
 		if !strings.HasPrefix(subnet, "subnet-") {
 			continue
 		}

@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -119,7 +118,7 @@ const (
 // api/v1beta2/tags.go v2.13.0).
 const secondary = "sigs.k8s.io/cluster-api-provider-aws/association"
 
-// privateSubnets returns those of a cluster; one that is gone is the one with its addresses, see A6.
+// privateSubnets returns those of a cluster.
 func (objs *objects) privateSubnets(at *place, p *pool) (ids []string) {
 	s := objs.locations[p.cluster]
 	if s.record == nil {
@@ -130,13 +129,7 @@ func (objs *objects) privateSubnets(at *place, p *pool) (ids []string) {
 		if n.IsPublic != nil && *n.IsPublic || n.Tags[secondary] == "secondary" || n.ZoneType == localZone || n.ZoneType == wavelengthZone {
 			continue
 		}
-		id := cmp.Or(n.ResourceID, n.ID)
-		if !slices.ContainsFunc(real, func(r SubnetFact) bool { return r.ID == id }) {
-			if i := slices.IndexFunc(real, func(r SubnetFact) bool { return r.CIDR == n.CIDRBlock && r.CIDR != "" }); i >= 0 {
-				id = real[i].ID
-			}
-		}
-		ids = append(ids, id)
+		ids = append(ids, n.idIn(real))
 	}
 	return ids
 }

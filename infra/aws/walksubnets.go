@@ -77,6 +77,22 @@ func (s *clusterLocation) specSubnets() (all []specSubnet) {
 	return all
 }
 
+// at returns which of the subnets of a VPC CAPA takes for it: that of its id, or of its addresses; -1 is
+// none (FindEqual in api/v1beta2/network_types.go v2.13.0).
+func (n *specSubnet) at(all []SubnetFact) int {
+	return slices.IndexFunc(all, func(f SubnetFact) bool {
+		return f.ID == cmp.Or(n.ResourceID, n.ID) || f.CIDR == n.CIDRBlock && f.CIDR != ""
+	})
+}
+
+// idIn returns the id of that one, and where there is none its own.
+func (n *specSubnet) idIn(all []SubnetFact) string {
+	if i := n.at(all); i >= 0 {
+		return all[i].ID
+	}
+	return cmp.Or(n.ResourceID, n.ID)
+}
+
 // opened asks A9. Subnets that were not read are others' to say.
 func (p *place) opened(id backup.ClusterID, s *clusterLocation) walk.Answer {
 	subnets, there, _ := read[[]SubnetFact](p, FactSubnets, s.vpc, s.vpc)
@@ -89,8 +105,7 @@ func (p *place) opened(id backup.ClusterID, s *clusterLocation) walk.Answer {
 	}
 	var public, asked, unseen bool
 	for _, want := range s.specSubnets() {
-		name := cmp.Or(want.ResourceID, want.ID)
-		i := slices.IndexFunc(subnets, func(f SubnetFact) bool { return f.ID == name || f.CIDR == want.CIDRBlock && f.CIDR != "" })
+		i := want.at(subnets)
 		if i < 0 || want.IsPublic == nil {
 			continue
 		}
