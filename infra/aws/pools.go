@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -112,26 +111,16 @@ func (p *pool) memberIDs() []string {
 }
 
 // poolKey returns the key of a pool's members, which is also the probe of the pool
-// itself. A group's name is its own within account and region only, so
-// the key names the target, too.
+// itself. CAPA looks for an autoscaling group by the name of its AWSMachinePool, whatever spec.providerID
+// says (GetASGByName in pkg/cloud/services/autoscaling/autoscalinggroup.go v2.13.0). That name is
+// its own within account and region only, so the key names the target, too.
 func (objs *objects) poolKey(p *pool) infra.Key {
 	s := objs.locations[p.cluster]
 	if p.kind == managedPoolKind {
 		n := objs.nodegroupName(p)
 		return NodegroupKey(s.target, n.Cluster, n.Name)
 	}
-	return ASGKey(s.target, p.groupName())
-}
-
-// groupName returns what CAPA calls the autoscaling group: as its AWSMachinePool, and it records
-// the ARN: arn:aws:autoscaling:REGION:ACCOUNT:autoScalingGroup:UUID:autoScalingGroupName/NAME
-func (p *pool) groupName() string {
-	if p.record != nil {
-		if _, after, ok := strings.Cut(p.record.Data.ARN, ":autoScalingGroupName/"); ok && after != "" {
-			return after
-		}
-	}
-	return p.infraName
+	return ASGKey(s.target, p.infraName)
 }
 
 func (objs *objects) nodegroupName(p *pool) NodegroupName {

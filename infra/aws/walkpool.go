@@ -128,10 +128,10 @@ func (q *questions) askBootstrap(p *pool) {
 
 // askGroup asks what the autoscaling group says.
 func (q *questions) askGroup(p *pool) {
-	object := "autoscaling group " + p.groupName()
+	object := "autoscaling group " + p.infraName
 	of := func(ask func(*ASGFact) walk.Answer, whole bool) func(*place) walk.Answer {
 		return func(at *place) walk.Answer {
-			f, there, open := read[ASGFact](at, FactASG, p.groupName(), object)
+			f, there, open := read[ASGFact](at, FactASG, p.infraName, object)
 			switch {
 			case open.Found == walk.Unread && whole, open.Found == walk.Unseen && !whole:
 				return open
@@ -143,7 +143,7 @@ func (q *questions) askGroup(p *pool) {
 	}
 	d := &p.record.Data
 	q.look(rowP15, p.cluster, p.title(), func(at *place) walk.Answer {
-		f, there, open := read[ASGFact](at, FactASG, p.groupName(), object)
+		f, there, open := read[ASGFact](at, FactASG, p.infraName, object)
 		if open.Found != "" {
 			open.Objects = []string{p.title()}
 			return open
@@ -153,10 +153,10 @@ func (q *questions) askGroup(p *pool) {
 		return q.placed(at, p, &f, object)
 	})
 	q.look(rowP12, p.cluster, p.title(), func(at *place) walk.Answer {
-		if _, there, _ := read[ASGFact](at, FactASG, p.groupName(), object); !there {
+		if _, there, _ := read[ASGFact](at, FactASG, p.infraName, object); !there {
 			return walk.Answer{} // it is made with the backup's, or another row says it
 		}
-		f, there, open := read[[]HookFact](at, FactHooks, p.groupName(), p.title())
+		f, there, open := read[[]HookFact](at, FactHooks, p.infraName, p.title())
 		if !there {
 			return open
 		}

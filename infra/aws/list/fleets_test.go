@@ -272,7 +272,7 @@ func TestCreatedIsTheFirstTime(t *testing.T) {
 }
 
 // A member that has lost its tags is said by the group that lists it, and a
-// Machine of a pool by its label.
+// Machine of a pool by its label. The group is that of the pool's name, whatever ARN it records.
 func TestPoolMembers(t *testing.T) {
 	b := awstest.NewBackup().Keys().Cluster("ns", "prod", awstest.Region, "vpc-1")
 	b.Add("machinepools.cluster.x-k8s.io", awstest.CAPIObject("MachinePool", "ns", "mp", "prod", map[string]any{
@@ -280,14 +280,14 @@ func TestPoolMembers(t *testing.T) {
 		"template":    map[string]any{"spec": map[string]any{"infrastructureRef": map[string]any{"apiGroup": awstest.Group, "kind": awstest.PoolKind, "name": "amp"}}},
 	}))
 	b.Add("awsmachinepools."+awstest.Group, awstest.Object(awstest.PoolKind, "ns", "amp", "prod", map[string]any{
-		"providerID": "arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:u:autoScalingGroupName/own-name",
+		"providerID": "arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:u:autoScalingGroupName/another",
 	}))
 	m := awstest.Object(awstest.MachineKind, "ns", "m", "prod", map[string]any{"instanceID": awstest.InstanceID(1)})
 	m["metadata"].(map[string]any)["labels"].(map[string]any)["cluster.x-k8s.io/pool-name"] = "mp"
 	b.Add("awsmachines."+awstest.Group, m)
 	s, secrets := load(t, b.Bytes())
 	c := New().Expected(s)
-	want := infra.Key{Kind: capa.KeyASG, Value: fleetTarget + "/own-name"}
+	want := infra.Key{Kind: capa.KeyASG, Value: fleetTarget + "/amp"}
 	if len(c.Pools) != 1 || c.Pools[0].Key != want || len(c.Machines) != 1 || c.Machines[0].Pool != want {
 		t.Fatalf("the pools are %+v, the machines %+v", c.Pools, c.Machines)
 	}
@@ -299,7 +299,7 @@ func TestPoolMembers(t *testing.T) {
 	for _, n := range []int{3, 4} {
 		l.Unrelated.Add(infra.Instance{ID: awstest.InstanceID(n)})
 	}
-	name, member, unrelated := "own-name", awstest.InstanceID(1), awstest.InstanceID(3)
+	name, member, unrelated := "amp", awstest.InstanceID(1), awstest.InstanceID(3)
 	l.takeGroup(&groups.AutoScalingGroup{AutoScalingGroupName: &name, Instances: []groups.Instance{{InstanceId: &member}, {InstanceId: &unrelated}}})
 	l.addGroupKeys()
 	if len(l.Instances) != 3 || l.Instances[2].ID != unrelated || !l.Instances[2].HasKey(want) || l.Unrelated.Len() != 1 {
