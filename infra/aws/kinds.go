@@ -203,6 +203,7 @@ func walkedFields() []backup.Field[awsPool] {
 	return []backup.Field[awsPool]{
 		backup.Raw(func(p *awsPool) *string { return &p.Template }, "spec.awsLaunchTemplate"),
 		backup.Raw(func(p *awsPool) *string { return &p.Tags }, "spec.additionalTags"),
+		backup.Raw(func(p *awsPool) *string { return &p.Zones }, "spec.availabilityZones"),
 		backup.Text(func(p *awsPool) *string { return &p.TagsApplied }, "annotation:sigs.k8s.io/cluster-api-provider-aws-last-applied-tags"),
 	}
 }
@@ -211,7 +212,6 @@ var pools = backup.NewKind("awsmachinepools."+group, append(walkedFields(),
 	backup.Raw(func(p *awsPool) *string { return &p.Suspend }, "spec.suspendProcesses"),
 	backup.Raw(func(p *awsPool) *string { return &p.Mixed }, "spec.mixedInstancesPolicy"),
 	backup.Raw(func(p *awsPool) *string { return &p.PoolSubnets }, "spec.subnets"),
-	backup.Raw(func(p *awsPool) *string { return &p.Zones }, "spec.availabilityZones"),
 	backup.Raw(func(p *awsPool) *string { return &p.Hooks }, "spec.lifecycleHooks"),
 	backup.Flag(func(p *awsPool) *bool { return &p.NoRefresh }, "spec.refreshPreferences.disable"),
 	backup.Flag(func(p *awsPool) *bool { return &p.Rebalance }, "spec.capacityRebalance"),

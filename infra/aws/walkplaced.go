@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -21,12 +22,57 @@ var rowP15 = &walk.Row{
 	Source:    "updatePool, diffASG: exp/controllers/awsmachinepool_controller.go; SubnetIDs: pkg/cloud/services/autoscaling/autoscalinggroup.go v2.3.0 to v2.13.0",
 }
 
+var rowP2 = &walk.Row{
+	ID: "aws.P2", Of: poolKind,
+	Asks:     "no subnet in a local or Wavelength zone where the launch template enables enclaves, for an AWSManagedMachinePool with spec.awsLaunchTemplate too",
+	Differs:  walk.OwnerHalts.Says("CAPA sets no size and replaces no member of the pool until it asks for one of both alone"),
+	Versions: "v2.13 and later",
+	Source:   "validateEnclaveEdgeZones: exp/controllers/helpers.go; reconcileNormal: exp/controllers/awsmachinepool_controller.go, awsmanagedmachinepool_controller.go v2.13.0",
+}
+
 var rowP20 = &walk.Row{
 	ID: "aws.P20", Of: poolKind,
 	Asks:      "the bounds of the group and its capacity rebalancing, which are to be minSize, maxSize and capacityRebalance",
 	Differs:   walk.Does{Effect: walk.Writes, What: "CAPA sets them back, and an autoscaler can go no further than that", Code: code.ChangesUndone},
 	Condition: conditionAsked,
 	Source:    "diffASG: exp/controllers/awsmachinepool_controller.go; UpdateASG: pkg/cloud/services/autoscaling/autoscalinggroup.go v2.0.0 to v2.13.0",
+}
+
+// enclosed asks P2.
+func (objs *objects) enclosed(p *pool) walk.Answer {
+	var want templateSpec
+	s, d := objs.locations[p.cluster], &p.record.Data
+	if _ = json.Unmarshal([]byte(d.Template), &want); want.Enclave == nil || !want.Enclave.Enabled || s.record == nil {
+		return pass
+	}
+	ids, _ := d.named()
+	ids = append(ids, d.Subnets...)
+	var zones []string
+	_ = json.Unmarshal([]byte(d.Zones), &zones)
+	for _, n := range s.specSubnets() {
+		if id := cmp.Or(n.ResourceID, n.ID); n.edge() && (slices.Contains(ids, id) || slices.Contains(zones, n.AvailabilityZone)) {
+			return answer(walk.Differs, p.object(), fmt.Sprintf("%s enables enclaves, and subnet %s is in a %s", p.object(), id, n.ZoneType), "does not enable them, or names another subnet and zone")
+		}
+	}
+	return pass
+}
+
+// named returns the ids of spec.subnets, and whether filters choose others.
+func (d *awsPool) named() (ids []string, filtered bool) {
+	var all []struct {
+		ID      string          `json:"id"`
+		Filters json.RawMessage `json:"filters"`
+	}
+	_ = json.Unmarshal([]byte(d.PoolSubnets), &all)
+	for _, n := range all {
+		switch {
+		case n.ID != "":
+			ids = append(ids, n.ID)
+		case n.Filters != nil:
+			filtered = true
+		}
+	}
+	return ids, filtered
 }
 
 // bounded asks P20.
@@ -87,19 +133,9 @@ func (m *MixedPolicy) differs(have *MixedPolicy) bool {
 // knows (Place in pkg/cloud/scope/shared.go, SubnetIDs in
 // pkg/cloud/services/autoscaling/autoscalinggroup.go v2.13.0).
 func (objs *objects) poolSubnets(at *place, p *pool) []string {
-	var named []struct {
-		ID      string          `json:"id"`
-		Filters json.RawMessage `json:"filters"`
-	}
-	_ = json.Unmarshal([]byte(p.record.Data.PoolSubnets), &named)
-	var ids []string
-	for _, n := range named {
-		switch {
-		case n.ID != "":
-			ids = append(ids, n.ID)
-		case n.Filters != nil:
-			return nil
-		}
+	ids, filtered := p.record.Data.named()
+	if filtered {
+		return nil
 	}
 	if ids == nil && !given(p.record.Data.Zones) && !given(p.zones) {
 		ids = objs.privateSubnets(at, p)
@@ -107,12 +143,6 @@ func (objs *objects) poolSubnets(at *place, p *pool) []string {
 	slices.Sort(ids)
 	return ids
 }
-
-// Types of zones at the edge (ZoneType in api/v1beta2/network_types.go v2.13.0).
-const (
-	localZone      = "local-zone"
-	wavelengthZone = "wavelength-zone"
-)
 
 // secondary is the tag of subnets that are for Pods alone (NameAWSSubnetAssociation in
 // api/v1beta2/tags.go v2.13.0).
@@ -126,7 +156,7 @@ func (objs *objects) privateSubnets(at *place, p *pool) (ids []string) {
 	}
 	real, _, _ := read[[]SubnetFact](at, FactSubnets, s.vpc, s.vpc)
 	for _, n := range s.specSubnets() {
-		if n.IsPublic != nil && *n.IsPublic || n.Tags[secondary] == "secondary" || n.ZoneType == localZone || n.ZoneType == wavelengthZone {
+		if n.IsPublic != nil && *n.IsPublic || n.Tags[secondary] == "secondary" || n.edge() {
 			continue
 		}
 		ids = append(ids, n.idIn(real))

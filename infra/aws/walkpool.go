@@ -62,7 +62,7 @@ var (
 		Condition: conditionAsked,
 		Source:    "updatePool: exp/controllers/awsmachinepool_controller.go v2.0.0 to v2.13.0",
 	}
-	poolRows = []*walk.Row{rowP1, rowP4, rowP5, rowP6, rowP7, rowP12, rowP15, rowP16, rowP18, rowP20}
+	poolRows = []*walk.Row{rowP1, rowP2, rowP4, rowP5, rowP6, rowP7, rowP12, rowP15, rowP16, rowP18, rowP20}
 )
 
 // title names the MachinePool of a pool.
@@ -84,6 +84,7 @@ func (q *questions) askPool(p *pool) {
 	if p.record == nil || p.record.Paused || p.group == nil {
 		return
 	}
+	q.notePool(rowP2, p, q.objs.enclosed(p))
 	if p.kind == managedPoolKind {
 		q.askNodegroup(p)
 		return

@@ -55,8 +55,8 @@ func (p *place) gated(id backup.ClusterID, s *clusterLocation) walk.Answer {
 	}
 	unseen := !seen[Gateway]
 	for _, n := range s.specSubnets() {
-		edge := n.ZoneType == wavelengthZone && n.IsPublic != nil && *n.IsPublic
-		unseen = unseen || n.IsIPv6 || edge && !seen[CarrierGateway]
+		carrier := n.ZoneType == wavelengthZone && n.IsPublic != nil && *n.IsPublic
+		unseen = unseen || n.IsIPv6 || carrier && !seen[CarrierGateway]
 	}
 	if unseen {
 		return walk.Answer{Found: walk.Unseen, Objects: []string{s.title()}}
@@ -66,11 +66,16 @@ func (p *place) gated(id backup.ClusterID, s *clusterLocation) walk.Answer {
 
 // specSubnet is one of spec.network.subnets.
 type specSubnet struct {
-	ID, ResourceID, CIDRBlock, ZoneType string
-	IsPublic                            *bool
-	IsIPv6                              bool
-	Tags                                map[string]string
+	ID, ResourceID, CIDRBlock, ZoneType, AvailabilityZone string
+	IsPublic                                              *bool
+	IsIPv6                                                bool
+	Tags                                                  map[string]string
 }
+
+// edge reports whether it is in a local or Wavelength zone (IsEdge in api/v1beta2/network_types.go v2.13.0).
+func (n *specSubnet) edge() bool { return n.ZoneType == "local-zone" || n.ZoneType == wavelengthZone }
+
+const wavelengthZone = "wavelength-zone"
 
 func (s *clusterLocation) specSubnets() (all []specSubnet) {
 	_ = json.Unmarshal([]byte(s.record.Data.Network), &all)
