@@ -16,6 +16,7 @@ const (
 	managedClusterKind = "AWSManagedCluster"
 	planeKind          = "AWSManagedControlPlane"
 	machineKind        = "AWSMachine"
+	templateKind       = "AWSMachineTemplate"
 	poolKind           = "AWSMachinePool"
 	managedPoolKind    = "AWSManagedMachinePool"
 	machinePoolKind    = "MachinePool"

@@ -29,12 +29,13 @@ const conditionAsked = code.InfrastructureUnasked
 // questions are those of a backup.
 type questions struct {
 	infra.Questions
-	objs *objects
+	objs        *objects
+	untemplated map[backup.ClusterID]*backup.Group
 }
 
 // steps returns those that the backup alone answers, and those that a listing answers.
 func (objs *objects) steps() []infra.Step {
-	q := &questions{objs: objs}
+	q := &questions{objs: objs, untemplated: objs.untemplated()}
 	q.askROSA()
 	for _, id := range objs.order() {
 		s := objs.locations[id]

@@ -60,7 +60,14 @@ var (
 		Condition: code.OIDCProviderVerified,
 		Source:    "reconcileOIDCProvider: pkg/cloud/services/eks/oidc.go; FindAndVerifyOIDCProvider: pkg/cloud/services/eks/iam/iam.go v2.0.0 to v2.11.1",
 	}
-	eksRows = []*walk.Row{rowE3, rowE14, rowE17, rowE18, rowE19, rowF1, rowF2}
+	rowE23 = &walk.Row{
+		ID: "aws.E23", Of: planeKind,
+		Asks:     "the AWSMachineTemplate of each MachineDeployment, also of one without machines, for the roles that are to be in aws-auth",
+		None:     walk.Does{Effect: walk.Writes, Code: code.CannotReplace, What: "CAPA's last step fails in every pass: it writes no role and no mapping of spec.iamAuthenticatorConfig into aws-auth, and machines of a role that is not there cannot join"},
+		Versions: "v2.1 and later",
+		Source:   "ReconcileIAMAuthenticator, getRolesForMachineDeployments: pkg/cloud/services/iamauth/reconcile.go v2.1.0 to v2.13.0",
+	}
+	eksRows = []*walk.Row{rowE3, rowE14, rowE17, rowE18, rowE19, rowE23, rowF1, rowF2}
 )
 
 const fargateKind = "AWSFargateProfile"
@@ -125,6 +132,37 @@ func (q *questions) askEKS(id backup.ClusterID, s *clusterLocation) {
 	} else {
 		q.Note(rowE19, id, pass)
 	}
+	mapped := pass
+	if g := q.untemplated[id]; g != nil {
+		by, template := fmt.Sprintf("MachineDeployment %s/%s", g.Namespace, g.Name), fmt.Sprintf("%s %s/%s", templateKind, g.Namespace, g.Infrastructure.Name)
+		mapped = answer(walk.None, template, fmt.Sprintf("%s of %s is not in the backup", template, by), "exists")
+	}
+	q.Note(rowE23, id, mapped)
+}
+
+// untemplated returns the first MachineDeployment of each cluster whose template the backup lacks.
+func (objs *objects) untemplated() map[backup.ClusterID]*backup.Group {
+	type key struct {
+		backup          int
+		namespace, name string
+	}
+	absent := map[key]bool{}
+	for _, a := range objs.snapshot.Absent {
+		if a.Kind == templateKind {
+			absent[key{a.Backup, a.Namespace, a.Name}] = true
+		}
+	}
+	first := map[backup.ClusterID]*backup.Group{}
+	for i := range objs.snapshot.Groups {
+		g := &objs.snapshot.Groups[i]
+		if g.Kind != "MachineDeployment" || g.Infrastructure.Kind != templateKind || first[g.Cluster] != nil {
+			continue
+		}
+		if absent[key{g.Backup, g.Namespace, g.Infrastructure.Name}] || absent[key{g.Backup, "", "*"}] {
+			first[g.Cluster] = g
+		}
+	}
+	return first
 }
 
 // identified reports whether the backup has an identity provider.

@@ -48,7 +48,7 @@ var (
 	}
 	rowA31 = &walk.Row{
 		ID: "aws.A31", Of: clusterKind,
-		Asks:      "what it sets back, and no call shows: security groups, subnets, attributes and health checks of its load balancers, where its routes lead, rules that were taken away, those of the VPC's default group where spec empties it, secondary CIDR blocks of the VPC, elastic addresses of a pool, the bucket of spec.s3Bucket and its policy; of EKS the policies of its roles, logging, upgrade policy, tags of node groups and their autoscaling groups, entries of aws-auth that were taken out, and kube-proxy and the VPC CNI where spec disables them",
+		Asks:      "what it sets back, and no call shows: security groups, subnets, attributes and health checks of its load balancers, where its routes lead, rules that were taken away, those of the VPC's default group where spec empties it, secondary CIDR blocks of the VPC, elastic addresses of a pool, the bucket of spec.s3Bucket and its policy; of EKS the policies of its roles, logging, upgrade policy, tags of node groups and their autoscaling groups, entries of aws-auth that were taken out (which fails where the profile of a worker has the name of no IAM role), and kube-proxy and the VPC CNI where spec disables them",
 		Condition: conditionAsked,
 		Source:    "pkg/cloud/services/elb/loadbalancer.go, network/routetables.go, network/secondarycidr.go, securitygroup/securitygroups.go, ec2/eip.go, s3/s3.go, eks/iam/iam.go, eks/cluster.go, eks/tags.go, iamauth/reconcile.go, kubeproxy/reconcile.go, awsnode/cni.go v2.0.0 to v2.13.0",
 	}
