@@ -11,7 +11,10 @@ import (
 )
 
 // Rows of the load balancers of an API server, and of the bucket for bootstrap data. Whether each exists in the cluster's VPC is a
-// resource of the report.
+// resource of the report. That CAPA's pod can resolve the DNS name of the first one, for which it waits up to v2.6 and
+// in v2.13 (reconcileLoadBalancer in controllers/awscluster_controller.go), is no row: AWS publishes the
+// name, of an internal one too, and it is the name by which the management cluster reaches the API server,
+// which is a condition already.
 var (
 	rowA21 = &walk.Row{
 		ID: "aws.A21", Of: clusterKind,
