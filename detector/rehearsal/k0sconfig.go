@@ -25,10 +25,13 @@ var (
 // k0smotron, hasControllerConfigChanged v1.5.0 to v1.10.9). In its status k0smotron up to v1.10.9
 // counts no Machine of another configuration, and K0sControlPlane has no observedGeneration.
 func (c *cluster) reconfigured(m *backup.Machine) string {
+	if c.plane.Kind != "K0sControlPlane" {
+		return ""
+	}
 	s := c.world.in.Snapshot
 	plane := k0sPlanes.In(s).Named(c.plane.Backup, c.plane.Namespace, c.plane.Name)
 	config := k0sConfigs.In(s).Named(m.Backup, m.Bootstrap.Namespace, m.Bootstrap.Name)
-	if c.plane.Kind != "K0sControlPlane" || plane == nil || config == nil ||
+	if plane == nil || config == nil ||
 		reflect.DeepEqual(k0sConfiguration(plane.Data.Spec, m.K0sConfig), k0sConfiguration(config.Data.Spec, m.K0sConfig)) {
 		return ""
 	}

@@ -88,9 +88,6 @@ func (c *cluster) outdated(f *machine) string {
 	if slices.Contains(kind.OnDelete, p.Strategy) {
 		return ""
 	}
-	// What is cloned is of the kind of its template, without its last word (GenerateTemplate:
-	// controllers/external/util.go v1.5.8 to v1.14.0).
-	from := backup.Ref{Group: m.Infrastructure.Group, Kind: m.Infrastructure.Kind + clusterv1.TemplateSuffix}
 	wanted := c.wantedVersion(p)
 	if c.updatesInPlace(p) || kind.Minor && (m.Version == "" || sameMinor(m.Version, wanted)) || kind.Runs(m.Version, wanted) {
 		wanted = "" // is brought to the machines that run, or is no other
@@ -103,10 +100,12 @@ func (c *cluster) outdated(f *machine) string {
 	case (r == nil || r.Template == "") && p.Infrastructure.Name != "" && kind.Cloned && !f.bare:
 		return fmt.Sprintf("its infrastructure object does not name what it was created from, and %s %s is specified", p.Infrastructure.Kind, p.Infrastructure.Name)
 	case r == nil || r.Template == "" || p.Infrastructure.Name == "":
+	// What is cloned is of the kind of its template, without its last word (GenerateTemplate:
+	// controllers/external/util.go v1.5.8 to v1.14.0).
 	case r.Template != p.Infrastructure.Name:
-		return fmt.Sprintf("it was created from %s %s, and %s %s is specified", from.Kind, r.Template, p.Infrastructure.Kind, p.Infrastructure.Name)
-	case from.Kind != p.Infrastructure.Kind || from.Group != p.Infrastructure.Group:
-		return fmt.Sprintf("it was created from %s.%s %s, and %s.%s of that name is specified", from.Kind, from.Group, r.Template, p.Infrastructure.Kind, p.Infrastructure.Group)
+		return fmt.Sprintf("it was created from %s%s %s, and %s %s is specified", m.Infrastructure.Kind, clusterv1.TemplateSuffix, r.Template, p.Infrastructure.Kind, p.Infrastructure.Name)
+	case strings.TrimSuffix(p.Infrastructure.Kind, clusterv1.TemplateSuffix) != m.Infrastructure.Kind || p.Infrastructure.Group != m.Infrastructure.Group:
+		return fmt.Sprintf("it was created from %s%s.%s %s, and %s.%s of that name is specified", m.Infrastructure.Kind, clusterv1.TemplateSuffix, m.Infrastructure.Group, r.Template, p.Infrastructure.Kind, p.Infrastructure.Group)
 	}
 	if p.CertificateDays.Known && p.CertificateDays.N > 0 && !m.CertificatesExpire.IsZero() && c.world.in.Now.AddDate(0, 0, int(p.CertificateDays.N)).After(m.CertificatesExpire) {
 		return fmt.Sprintf("its certificates expire on %s, and %s %s replaces machines %s before", m.CertificatesExpire.UTC().Format("2006-01-02"), p.Kind, p.Name, plural(int(p.CertificateDays.N), "day", "days"))
