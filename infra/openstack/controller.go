@@ -34,7 +34,7 @@ const (
 const (
 	renamedBlocks = "CAPO finds none of the machine's name and asks for a new one, which Nova refuses: the port of that name is still attached to the renamed one; rename it back"
 	clearState    = ", and clear status.instanceState of its OpenStackServer if that says ERROR by then"
-	sharedBlocks  = "its query for the name matches more than one server and fails (event DuplicateServerNames) until one of them is renamed or gone"
+	sharedBlocks  = "its query for the name, a regular expression that in databases of MySQL and MariaDB takes upper and lower case for the same, matches more than one server and fails (event DuplicateServerNames) until one of them is renamed or gone"
 	idRefused     = "the webhook of OpenStackMachines refuses to change spec.providerID (up to release 0.14)"
 	errorEnds     = "CAPO does not look at it again, not even when it is ACTIVE: bring it back, and clear status.instanceState of its OpenStackServer"
 	errorMayEnd   = "CAPO does not look at it again up to release 0.15.0-beta.0, not even when it is ACTIVE, and later ones wait until it is; the backup does not say which runs: bring it back, and clear status.instanceState of its OpenStackServer"

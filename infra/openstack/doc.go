@@ -54,6 +54,7 @@
 //	serverID       UUID of the server, lower case
 //	name           its name: what CAPO's search by name finds
 //	standIn        its name, unless CAPO's port of that name is another's, or free
+//	soughtName     name of a machine by which Nova finds a server of another name
 //	cluster+name   cluster/name, on servers with a port that CAPO made under that name
 //	group+port     cluster/group, on servers with CAPO's port in the group
 //	group+stem1,   cluster/group/the name that CAPO gave the port's server, without one

@@ -76,7 +76,7 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 		c.Blockers = append(c.Blockers, infra.Blocker{Key: k, Why: imagesBlock})
 	}
 	if m.meta() != nil {
-		c.Searches = []infra.Key{{Kind: keyName, Value: name}}
+		c.Searches = []infra.Key{{Kind: keyName, Value: name}, {Kind: KeySought, Value: name}}
 	}
 	c.Restore = objs.restore(m)
 	return c

@@ -289,6 +289,9 @@ func (r *Recorded) KeysOf(s *Server) []infra.Key {
 	if s.StandsIn {
 		keys = append(keys, infra.Key{Kind: keyStandIn, Value: s.Name})
 	}
+	for _, name := range r.soughtBy(s.ID, s.Name) {
+		keys = append(keys, infra.Key{Kind: KeySought, Value: name})
+	}
 	at := s.Ports
 	if lent := func(p Made) bool { return r.lent(&p, s.ID, s.Name) }; slices.ContainsFunc(at.Made, lent) {
 		for _, p := range at.Made {

@@ -70,6 +70,7 @@ func (p *Provider) Spec() infra.Spec {
 var (
 	KeyServer    = infra.KeyKindOf("serverID")
 	keyName      = infra.KeyKindOf("name")
+	KeySought    = infra.KeyKindOf("soughtName") // name of a machine that Nova's filter finds a server of another name by
 	KeyPort      = infra.KeyKindOf("port")
 	keyMade      = infra.KeyKindOf("cluster+name")
 	keyStandIn   = infra.KeyKindOf("standIn")

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -40,11 +41,12 @@ type Recorded struct {
 	Networks map[string]bool   // ids of those that CAPO made
 	planes   planes
 	ids      map[string][]string // of the servers of machines, by name
+	dotted   []string            // names of servers with a dot
 	Sought   string              // name of a server that is looked for once more
 }
 
 func (objs *objects) recorded() *Recorded {
-	r := &Recorded{map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}, objs.planes(), map[string][]string{}, ""}
+	r := &Recorded{map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}, objs.planes(), map[string][]string{}, nil, ""}
 	for id, l := range objs.locations {
 		for _, c := range clusterNames(id) {
 			r.Clusters[c] = true
@@ -56,6 +58,9 @@ func (objs *objects) recorded() *Recorded {
 	}
 	for i := range objs.members {
 		name := objs.serverName(&objs.members[i])
+		if strings.Contains(name, ".") && !r.Names[name] {
+			r.dotted = append(r.dotted, name)
+		}
 		r.Names[name] = true
 		if key, _, _, _ := objs.strong(&objs.members[i]); !key.IsZero() {
 			r.ids[name] = append(r.ids[name], key.Value)
@@ -69,6 +74,41 @@ func (objs *objects) recorded() *Recorded {
 	delete(r.Groups, "")
 	delete(r.Networks, "")
 	return r
+}
+
+// soughtBy returns the names of machines that Nova finds a server of another name by. CAPO asks for ^NAME$,
+// a regular expression in which a dot is any character (GetInstanceStatusByName in
+// pkg/cloud/services/compute/instance.go v0.9.0 to v0.15.0-beta.0); and MySQL and MariaDB, which most clouds
+// have, take upper and lower case for the same (_regex_instance_filter in nova/db/main/api.py). Of a machine's own
+// server that is not counted on.
+func (r *Recorded) soughtBy(server, name string) (names []string) {
+	lower := strings.ToLower(name)
+	add := func(of string) {
+		if of != name && !slices.Contains(r.ids[of], server) {
+			names = append(names, of)
+		}
+	}
+	if r.Names[lower] {
+		add(lower)
+	}
+	for _, of := range r.dotted {
+		if of != lower && sought(of, lower) {
+			add(of)
+		}
+	}
+	return names
+}
+
+// sought reports whether a name as a regular expression is the whole of another one.
+func sought(of, name string) bool {
+	for _, c := range of {
+		r, n := utf8.DecodeRuneInString(name)
+		if n == 0 || c != '.' && c != r {
+			return false
+		}
+		name = name[n:]
+	}
+	return name == ""
 }
 
 // lent reports whether a port is that of a machine which another server is: somebody gave it

@@ -76,6 +76,7 @@ type place struct {
 	lacking           map[infra.KeyKind]bool // of what was asked for and not found
 	answered          map[infra.Key][]answered
 	servers           map[infra.Key]int // that exist and were read, by their keys; nil until one is asked for
+	several           map[string]bool   // names of machines by which Nova finds several servers
 }
 
 // server returns the server with the key that exists and was read, or nil.
@@ -97,6 +98,21 @@ func (p *place) server(k infra.Key) *infra.Instance {
 	return &p.Instances[i]
 }
 
+// severalSought returns the names by which Nova finds several servers.
+func severalSought(l *infra.Listing) map[string]bool {
+	several, by := map[string]bool{}, map[string]*infra.Instance{}
+	for i := range l.Instances {
+		at := &l.Instances[i]
+		for _, k := range at.Keys {
+			if !at.Gone && (k.Kind == keyName || k.Kind == KeySought) {
+				several[k.Value] = several[k.Value] || by[k.Value] != nil && by[k.Value] != at
+				by[k.Value] = at
+			}
+		}
+	}
+	return several
+}
+
 // place returns the listing of a home, nil where it says nothing of what is beside servers.
 func (q *questions) place(inv *infra.Inventory, home string) *place {
 	return q.placeOf(inv.Named(home))
@@ -115,7 +131,7 @@ func (q *questions) placeOf(l *infra.Listing) *place {
 			}
 			return all
 		}
-		p = &place{&infra.Lookup{Listing: l}, kinds(l.ProbesFound), kinds(l.Asked), map[infra.KeyKind]bool{}, map[infra.Key][]answered{}, nil}
+		p = &place{&infra.Lookup{Listing: l}, kinds(l.ProbesFound), kinds(l.Asked), map[infra.KeyKind]bool{}, map[infra.Key][]answered{}, nil, severalSought(l)}
 		p.readAnswers()
 		for _, k := range l.Asked {
 			p.lacking[k.Kind] = p.lacking[k.Kind] || !p.Finds(k)

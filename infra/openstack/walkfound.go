@@ -157,6 +157,13 @@ func (x *inspection) ports(steps []walk.Step, m *member, p *place, server *infra
 	if p.lacking[KeyNetwork] && p.lacking[KeyHeld] {
 		steps = x.keep(steps, rowS11, x.networkless(m, p))
 	}
+	if name := x.q.objs.serverName(m); x.q.objs.locations[m.cluster].release >= withServers {
+		a := pass
+		if p.several[name] {
+			a = answer(walk.Several, x.q.objs.titleOf(m), fmt.Sprintf("several servers are called %s, or are what a search for that finds", name), "is found alone: the owner of another one renames that")
+		}
+		steps = x.keep(steps, rowS12, a)
+	}
 	switch {
 	case server.Name == "" || !p.kindsAsked[KeyHeld]:
 		return steps

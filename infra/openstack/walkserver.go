@@ -76,6 +76,13 @@ var (
 		Differs: walk.Waits.Says("Neutron refuses a second port with the MAC address, and CAPO goes no further"),
 		Source:  "EnsurePort: pkg/cloud/services/networking/port.go v0.12.0 to v0.15.0-beta.0; CreatePorts v0.10.0, v0.11.0",
 	}
+	rowS12 = &walk.Row{
+		ID: "openstack.S12", Of: serverKind,
+		Asks:     "Nova for the one server of its name, by a regular expression: a dot in the name is any character, and databases of MySQL and MariaDB, which most clouds have, take upper and lower case for the same",
+		Several:  walk.Waits.Says("CAPO takes none of several (DuplicateServerNames), and goes no further"),
+		Versions: "v0.11 and later",
+		Source:   "GetInstanceStatusByName: pkg/cloud/services/compute/instance.go v0.11.0 to v0.15.0-beta.0; _regex_instance_filter: nova/db/main/api.py",
+	}
 	rowS13 = &walk.Row{
 		ID: "openstack.S13", Of: serverKind,
 		Asks:    "a server with the port of its name, where it finds none of the machine's name; what is renamed keeps CAPO from that as long as it has the port",
@@ -109,7 +116,7 @@ var (
 		Condition: code.InfrastructureUnasked,
 		Source:    "config/crd/bases of k-orc/openstack-resource-controller: managementPolicy",
 	}
-	serverRows = []*walk.Row{rowS1, rowS2, rowS3, rowS4, rowS5, rowS6, rowS7, rowS8, rowS9, rowS10, rowS11, rowS11b, rowS13, rowS14, rowO2, rowO3}
+	serverRows = []*walk.Row{rowS1, rowS2, rowS3, rowS4, rowS5, rowS6, rowS7, rowS8, rowS9, rowS10, rowS11, rowS11b, rowS12, rowS13, rowS14, rowO2, rowO3}
 )
 
 func severalToo(r *walk.Row) *walk.Row {

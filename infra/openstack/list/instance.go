@@ -2,6 +2,7 @@ package list
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"net/netip"
 	"slices"
@@ -80,6 +81,11 @@ func (l *listing) instance(s *serverAnswer) infra.Instance {
 		of.Groups = append(of.Groups, g.Name)
 	}
 	out.Keys = append(out.Keys, l.recorded.KeysOf(&of)...)
+	for _, k := range out.Keys {
+		if k.Kind == openstack.KeySought && !out.Gone {
+			l.Warnings = append(l.Warnings, fmt.Sprintf("%s: CAPO searches for server %s by a regular expression that finds %s, too, unless only upper and lower case differ and the database of Nova is neither MySQL nor MariaDB", where(l.target), infra.Brief(k.Value), infra.Brief(s.Name)))
+		}
+	}
 	if s.Hostname != "" && len(s.Hostname) <= openstack.MaxName {
 		out.Host = infra.Key{Kind: openstack.KeyHost, Value: strings.ToLower(s.Hostname)}
 		out.Keys = append(out.Keys, out.Host)
