@@ -16,7 +16,7 @@ var (
 	ruleCredential = check.Rule{
 		Code: "CredentialAbsent", Severity: code.CheckError, Mended: true,
 		Happens: "The backup lacks a credential for the infrastructure.",
-		Why:     "CAPO can't log in to OpenStack: after the restore nothing of these clusters is reconciled, until 74 seconds after the credential is there (as seen with v0.14.7).",
+		Why:     "CAPO, or ORC for an Image, can't log in to OpenStack: after the restore nothing that names the credential is reconciled, until 74 seconds after it is there (as seen with CAPO v0.14.7).",
 		Do:      "create the Secret by hand, or correct it, before the clusters are unpaused; use a credential of your own for drift-detector detect with --openstack-cloud",
 	}
 	ruleBadIdentity = capi.NewBadIdentityRule("CAPO", "pkg/scope/provider.go", referenceFields)

@@ -3,7 +3,6 @@ package openstack
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 
 	"drift-detector/backup"
 	"drift-detector/backup/check"
@@ -233,11 +232,7 @@ func (q *questions) askPoolNetwork(m *member) {
 			if k.Kind == KeyExternal && p.Finds(infra.Key{Kind: KeyExternal, Value: SeveralExternal}) {
 				return answer(walk.Several, object, p.title()+" sees several external networks, and the pool names none", "is one alone, or is named by the pool")
 			}
-			if slices.Contains(p.Unread, k.Kind) && !p.Finds(k) {
-				why, _ := p.FactsUnread.Get(k.Kind.String())
-				return walk.Answer{Found: walk.Unread, Why: why, Objects: []string{object}}
-			}
-			return p.thing(k, object)
+			return p.thingRead(k, object)
 		},
 	})
 }

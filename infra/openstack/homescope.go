@@ -115,6 +115,9 @@ func (objs *objects) homeScopes() []*homeScope {
 			at.probes[k] = true
 			at.probes[infra.Key{Kind: KeyExternal, Value: SeveralExternal}] = k.Kind == KeyExternal
 		}
+		if a := objs.orcImage(m); a.row != nil {
+			visit(m.cluster, a.home).probes[a.key] = true
+		}
 		s := visit(m.cluster, objs.homeOf(m.cluster, m, objs.locations[m.cluster]))
 		if key, _, _, _ := objs.strong(m); !key.IsZero() {
 			s.servers[key.Value] = true

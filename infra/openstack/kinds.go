@@ -280,21 +280,31 @@ var servers = backup.NewKind("openstackservers."+group, serverFields(
 var templates = backup.NewKind("openstackmachinetemplates."+group, wishFields("spec.template.spec")...)
 
 // referredImage is an Image of the OpenStack Resource Controller (ORC), which a machine may
-// name in the place of Glance's. Whether it is there, and ORC's to make, is all that is read of it.
+// name in the place of Glance's: which image of Glance's that is, and with which login ORC asks.
 type referredImage = orcObject
 
-var referredImages = orcKind("images")
+var referredImages = orcKind("images",
+	backup.Raw(func(o *orcObject) *string { return &o.Import }, "spec.import"),
+	backup.Members(func(o *orcObject) *string { return &o.Resource }, "spec.resource.name", "spec.resource.tags", "spec.resource.visibility"),
+	backup.Text(func(o *orcObject) *string { return &o.Secret }, "spec.cloudCredentialsRef.secretName"),
+	backup.Text(func(o *orcObject) *string { return &o.Cloud }, "spec.cloudCredentialsRef.cloudName"),
+)
 
 // orcObject is an object of ORC, which makes what it says again unless its policy is unmanaged.
-type orcObject struct{ Policy string }
+type orcObject struct {
+	Policy string
+	// Of an Image.
+	Import, Resource string // in JSON
+	Secret, Cloud    string
+}
 
 const (
 	orcGroup  = ".openstack.k-orc.cloud"
 	unmanaged = "unmanaged"
 )
 
-func orcKind(resource string) *backup.Kind[orcObject] {
-	return backup.NewKind(resource+orcGroup, backup.Text(func(o *orcObject) *string { return &o.Policy }, "spec.managementPolicy"))
+func orcKind(resource string, more ...backup.Field[orcObject]) *backup.Kind[orcObject] {
+	return backup.NewKind(resource+orcGroup, append(more, backup.Text(func(o *orcObject) *string { return &o.Policy }, "spec.managementPolicy"))...)
 }
 
 // orcKinds are the others of ORC's kinds, by what people call them (config/crd/bases of

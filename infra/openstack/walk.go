@@ -185,6 +185,24 @@ func (p *place) thing(k infra.Key, object string) walk.Answer {
 	return walk.Answer{Found: walk.None, Why: object + " is gone", Until: object + " exists", Objects: []string{object}}
 }
 
+// thingRead asks for something that has to be there, once, where it could be read.
+func (p *place) thingRead(k infra.Key, object string) walk.Answer {
+	switch {
+	case p.Finds(k):
+	case !p.Asks(k):
+		return walk.Answer{Found: walk.Unread, Why: p.unasked()}
+	case slices.Contains(p.Unread, k.Kind):
+		why, _ := p.FactsUnread.Get(k.Kind.String())
+		return walk.Answer{Found: walk.Unread, Why: why, Objects: []string{object}}
+	}
+	return p.thing(k, object)
+}
+
+// unasked says that nobody asked the place for a thing.
+func (p *place) unasked() string {
+	return p.title() + " was listed for another backup, or by an older version, which did not ask for it"
+}
+
 func (p *place) title() string {
 	title := "OpenStack " + p.Endpoint
 	if p.Account != "" {

@@ -135,7 +135,7 @@ type login struct {
 }
 
 // logins returns those of a machine beside its cluster's: that of its OpenStackServer, its own, with
-// which its controller comes first, and that of the pool of its floating IP.
+// which its controller comes first, that of the pool of its floating IP, and that of its Image object.
 func (objs *objects) logins(m *member) (list []login) {
 	if m.index < 0 {
 		return nil
@@ -156,6 +156,9 @@ func (objs *objects) logins(m *member) (list []login) {
 	if pool := objs.poolOf(m); pool != nil && pool.Data.Identity.Name != "" {
 		add(rowA1, objs.homeBy(m.cluster, &pool.Data.Identity))
 	}
+	if image := objs.orcImage(m); image.kind != "" {
+		add(rowO5, image.home)
+	}
 	return list
 }
 
@@ -168,6 +171,14 @@ func (q *questions) askOwnLogins(m *member) {
 		at := infra.AccessAt{Cluster: m.cluster, Subject: q.objs.titleOf(m), ID: u.id(), With: credentialTitle(u.home)}
 		s := at.CredentialStep(u.row)
 		s.Machine = m.index
+		tried, kind := s.Look, u.kind
+		s.Look = func(inv *infra.Inventory) walk.Answer {
+			// Where the backup has none, and the operator gave none, nobody listed anything.
+			if l := inv.Named(at.ID); l != nil && kind != noIdentity && l.Fault != nil && l.Fault.Reason == code.NoCredential {
+				return answer(walk.None, at.With, at.With+" is not in the backup, or holds no login", "exists")
+			}
+			return tried(inv)
+		}
 		q.Steps = append(q.Steps, s)
 	}
 }
@@ -234,7 +245,7 @@ func (q *questions) askServices(id backup.ClusterID, l *location) {
 		}
 		for _, k := range keys {
 			if open.Found == "" && !k.IsZero() && !p.Asks(k) {
-				open = walk.Answer{Found: walk.Unread, Why: p.title() + " was listed for another backup, or by an older version, which did not ask for it"}
+				open = walk.Answer{Found: walk.Unread, Why: p.unasked()}
 			}
 		}
 		if open.Found != "" {

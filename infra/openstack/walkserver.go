@@ -116,7 +116,7 @@ var (
 		Condition: code.InfrastructureUnasked,
 		Source:    "config/crd/bases of k-orc/openstack-resource-controller: managementPolicy",
 	}
-	serverRows = []*walk.Row{rowS1, rowS2, rowS3, rowS4, rowS5, rowS6, rowS7, rowS8, rowS9, rowS10, rowS11, rowS11b, rowS12, rowS13, rowS14, rowO2, rowO3}
+	serverRows = []*walk.Row{rowS1, rowS2, rowS3, rowS4, rowS5, rowS6, rowS7, rowS8, rowS9, rowS10, rowS11, rowS11b, rowS12, rowS13, rowS14, rowO2, rowO5, rowO4, rowO4b, rowO3}
 )
 
 func severalToo(r *walk.Row) *walk.Row {
@@ -133,6 +133,7 @@ var rowOf = map[string]*walk.Row{
 func (q *questions) askMember(m *member) {
 	q.askOwnLogins(m)
 	q.askPoolNetwork(m)
+	q.askImage(m)
 	q.askAlone(m)
 	if m.index < 0 || m.meta() == nil || m.meta().Paused {
 		return

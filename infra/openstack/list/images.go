@@ -32,6 +32,7 @@ func (l *listing) lookUpImages(ctx context.Context, service *gophercloud.Service
 		l.found(openstack.KeyImage, asked)
 		for _, status := range found {
 			if status != "active" {
+				l.Facts = append(l.Facts, infra.Fact{Name: openstack.FactInactive + "/" + asked, Value: infra.Brief(status)})
 				l.Warnings = append(l.Warnings, fmt.Sprintf("%s: image %s is %s: CAPO takes over what runs of it, and no new server can be created", where(l.target), people, infra.Brief(status)))
 			}
 		}

@@ -351,6 +351,7 @@ func (l *listing) noteThing(kind infra.KeyKind, t *thingAnswer) {
 		l.found(kind, openstack.ByName+t.Name)
 		return
 	case kind == openstack.KeyImage && t.Status != "active": // no server can be made of it
+		l.Facts = append(l.Facts, infra.Fact{Name: openstack.FactInactive + "/" + t.ID, Value: infra.Brief(t.Status)})
 		return
 	case kind == openstack.KeyBalancer && !l.noteBalancer(t):
 		return

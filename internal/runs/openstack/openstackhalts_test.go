@@ -125,6 +125,47 @@ func TestOpenStackImageObject(t *testing.T) {
 	w.Run(append(w.Sources(), args...)...).DemandSafe(t, true, code.Adopted, "")
 }
 
+// The controller of Images asks Glance again, with the login that the object names.
+func TestOpenStackImageOfImageObject(t *testing.T) {
+	t.Parallel()
+	named := runs.Object{"filter": runs.Object{"name": "ubuntu-2404-kube-v1.34.2", "visibility": "public"}}
+	for name, c := range map[string]struct {
+		imports  runs.Object
+		secret   string
+		inactive bool
+		want     code.Outcome
+		says     string
+	}{
+		"by a filter":        {named, "cloud-config", false, code.Adopted, ""},
+		"by its id":          {runs.Object{"id": "60c55fb5-9684-4c4e-894f-94655d0d0c01"}, "cloud-config", false, code.Adopted, ""},
+		"gone":               {runs.Object{"filter": runs.Object{"name": "old"}}, "cloud-config", false, code.Halted, "image old is gone"},
+		"gone by its id":     {runs.Object{"id": "11111111-2222-4333-8444-555555555555"}, "cloud-config", false, code.Halted, "is gone"},
+		"deactivated":        {named, "cloud-config", true, code.Halted, "is deactivated"},
+		"deactivated, by id": {runs.Object{"id": "60c55fb5-9684-4c4e-894f-94655d0d0c01"}, "cloud-config", true, code.Halted, "is deactivated"},
+		"without a login":    {named, "other", false, code.Halted, "Secret tenant-os-b/other is not in the backup"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, cloud := runs.WellOpenStack(t, openstacklab.Options{})
+			for _, resource := range []string{"openstackservers", "openstackmachines"} {
+				w.Set(resource, "data-control-plane-", runs.Object{"imageRef": runs.Object{"name": "gold"}}, "spec", "image")
+			}
+			if c.inactive {
+				cloud.Edit("images", func(o openstacklab.Object) bool {
+					o["status"] = "deactivated"
+					return true
+				})
+			}
+			w.Added("image", func(b *backuptest.Tarball) {
+				b.Add("images.openstack.k-orc.cloud", runs.Object{
+					"apiVersion": "openstack.k-orc.cloud/v1alpha1", "kind": "Image", "metadata": runs.Object{"namespace": "tenant-os-b", "name": "gold"},
+					"spec": runs.Object{"managementPolicy": "unmanaged", "import": c.imports, "cloudCredentialsRef": runs.Object{"secretName": c.secret, "cloudName": "mycloud"}},
+				})
+			})
+			w.Run(append(w.Sources(), w.WithOpenStackNodes()...)...).DemandSafe(t, c.want == code.Adopted, c.want, c.says)
+		})
+	}
+}
+
 // Of several external networks CAPO takes none. A cluster that names none was ready before
 // the second one came, and stays so; a restored one never gets ready.
 func TestOpenStackSeveralExternalNetworks(t *testing.T) {
