@@ -79,7 +79,7 @@ type clusterRecord struct {
 	Subnets, CIDRs                []string // ids, and addresses
 	Groups                        [len(groupRoles)]named
 	ManagedSubnets, NodeCIDR      string // in JSON; one of them says that CAPO made the network
-	FloatingIP, Endpoint          string
+	FloatingIP, FixedIP, Endpoint string
 	NoFloatingIP, LBEnabled       bool
 	LBGiven, LBSaid               bool   // a load balancer, and whether it is enabled
 	LBNetwork, LBSubnets          string // that the load balancer was given, in JSON
@@ -135,6 +135,7 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 		backup.Texts(func(c *c) *[]string { return &c.Subnets }, "status.network.subnets[].id"),
 		backup.Texts(func(c *c) *[]string { return &c.CIDRs }, "status.network.subnets[].cidr"),
 		backup.Text(func(c *c) *string { return &c.FloatingIP }, "spec.apiServerFloatingIP", "spec.apiServer.floatingIP"),
+		backup.Text(func(c *c) *string { return &c.FixedIP }, "spec.apiServerFixedIP", "spec.apiServer.fixedIP"),
 		backup.Text(func(c *c) *string { return &c.Endpoint }, "spec.controlPlaneEndpoint.host"),
 		backup.Flag(func(c *c) *bool { return &c.NoFloatingIP }, "spec.disableAPIServerFloatingIP"),
 		backup.Flag(func(c *c) *bool { return &c.LBEnabled }, "spec.apiServerLoadBalancer.enabled", "spec.apiServer.managedLoadBalancer.enabled"),

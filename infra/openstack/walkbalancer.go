@@ -13,6 +13,13 @@ import (
 
 // Rows of the load balancer and the floating IP of the API server.
 var (
+	rowC19 = &walk.Row{
+		ID: "openstack.C19", Of: clusterKind,
+		Asks:    "spec.controlPlaneEndpoint of its own, where its Cluster has one; without it, the floating or fixed IP of the API server in spec",
+		None:    walk.Halts.Says("CAPO comes to no endpoint, and never calls the cluster ready"),
+		Differs: walk.Does{Effect: walk.Writes, Code: code.ResourceMade, What: "CAPO creates a floating IP, writes that as the endpoint of the OpenStackCluster, and puts it on a server of the control plane; Neutron refuses that for one that has a floating IP, and its machine waits"},
+		Source:  "reconcileControlPlaneEndpoint: controllers/openstackcluster_controller.go; getAPIServerFloatingIP: pkg/cloud/services/loadbalancer/loadbalancer.go; GetOrCreateFloatingIP: pkg/cloud/services/networking/floatingip.go v0.9.0 to v0.15.0-beta.0",
+	}
 	rowC21 = &walk.Row{
 		ID: "openstack.C21", Of: clusterKind,
 		Asks:    "the load balancer of the API server, by its name; of several it takes the first",
@@ -43,7 +50,7 @@ var (
 		Condition: code.InfrastructureUnasked,
 		Source:    "reconcileControlPlaneEndpoint: controllers/openstackcluster_controller.go; ValidateUpdate: pkg/webhooks/openstackcluster_webhook.go v0.10.0 to v0.15.0-beta.0",
 	}
-	balancerRows = []*walk.Row{rowC21, rowC22, rowC23, rowC24, rowC24b, rowC25, rowC27}
+	balancerRows = []*walk.Row{rowC19, rowC21, rowC22, rowC23, rowC24, rowC24b, rowC25, rowC27}
 )
 
 // Facts of what is before an API server, beside those of [infra.Listing.NoteOwn].
@@ -59,6 +66,7 @@ const (
 // askBalancer asks for what is before the API server.
 func (q *questions) askBalancer(id backup.ClusterID, l *location) {
 	d := &l.record.Data
+	q.askEndpoint(id, l)
 	if d.balanced() {
 		q.look(rowC21, id, func(p *place) walk.Answer { return l.balancerAnswer(id, p) })
 		q.look(rowC22, id, func(p *place) walk.Answer { return l.statusAnswer(id, p) })
@@ -81,6 +89,31 @@ func (q *questions) askBalancer(id backup.ClusterID, l *location) {
 			object += " to " + l.address()
 		}
 		q.Note(rowC23, id, walk.Answer{Found: walk.Unseen, Objects: []string{object}})
+	}
+}
+
+// askEndpoint asks C19.
+func (q *questions) askEndpoint(id backup.ClusterID, l *location) {
+	d, c := &l.record.Data, q.objs.known[id]
+	object := clusterKind + " " + l.record.Namespace + "/" + l.record.Name
+	lacks := func(found walk.Found, also string) walk.Answer {
+		return answer(found, object, object+" has no spec.controlPlaneEndpoint, which its Cluster has"+also, "has the endpoint of its Cluster")
+	}
+	switch {
+	case c == nil || c.Endpoint == "":
+	case d.Endpoint != "" || d.FloatingIP != "" && !d.noFloatingIP() || d.noFloatingIP() && (d.balanced() || d.FixedIP != ""):
+		q.Note(rowC19, id, pass)
+	case d.noFloatingIP():
+		q.Note(rowC19, id, lacks(walk.None, ", and no spec.apiServerFixedIP"))
+	case d.balanced():
+		q.Note(rowC19, id, lacks(walk.None, ", and no spec.apiServerFloatingIP: CAPO creates another floating IP, which Neutron refuses for the port of the load balancer"))
+	default:
+		q.look(rowC19, id, func(p *place) walk.Answer {
+			if k := (infra.Key{Kind: KeyExternal, Value: OneExternal}); !given(d.SpecExternal) && p.Lacks(k) {
+				return lacks(walk.None, ", and "+p.title()+" sees no external network")
+			}
+			return lacks(walk.Differs, "")
+		})
 	}
 }
 
