@@ -43,7 +43,11 @@ func (e *effects) onMachine(f *machine, o code.Outcome) {
 	if f.verdict.Status == code.Unknown && o != code.MemberGone {
 		e.said(code.MachinesUnknown, f)
 	}
-	if reason := f.effect(o); reason != "" {
+	switch reason := f.effect(o); {
+	case reason == "":
+	case deletes[o] && f.outlives() != "":
+		e.Add(reason, "Machines whose instances run are deleted, and these stay: "+f.outlives(), f.object())
+	default:
 		e.said(reason, f)
 	}
 	switch {

@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/infra/walk"
 	"drift-detector/report/code"
 )
 
@@ -114,12 +115,30 @@ func (f *machine) doubled() bool {
 // not the machine's own; empty: it is, or there is none.
 func (f *machine) ended() string {
 	switch {
+	case f.outlives() != "":
+		return f.outlives()
 	case f.takesOther():
 		return f.taken() + ", and that instance is deleted with the Machine"
 	case f.doubled():
 		return f.searchedAndMade() + ", which is deleted with the Machine"
 	case f.anyOfSeveral():
 		return f.noID() + ", and of several instances that have its name any may be deleted with the Machine"
+	}
+	return ""
+}
+
+// outlives says why an instance that runs does not go with its Machine, or is empty: it does.
+func (f *machine) outlives() string {
+	if !f.healthy() {
+		return ""
+	}
+	for _, s := range f.cluster.walked {
+		if f.cluster.world.waits(s, walk.Halts) && s.Row.OnDelete != "" {
+			return s.Why + ": " + s.Row.OnDelete
+		}
+	}
+	if s := f.waiting; s != nil && s.Row.OnDelete != "" {
+		return s.Why + ": " + s.Row.OnDelete
 	}
 	return ""
 }

@@ -12,7 +12,23 @@ import (
 )
 
 // walked are what CAPO's controllers ask after a restore, in the order in which they do.
-var walked = slices.Concat(loginRows, poolRows, clusterRows, managedRows, []*walk.Row{rowC18c, rowC29}, balancerRows, machineRows, serverRows)
+var walked = slices.Concat(loginRows, poolRows, strands(slices.Concat(clusterRows, managedRows, []*walk.Row{rowC18c, rowC29}, balancerRows)), machineRows, serverRows)
+
+// What becomes of a Machine that is deleted meanwhile. The controller of OpenStackMachines takes its finalizer off
+// as long as the OpenStackCluster is not ready (reconcileDelete in controllers/openstackmachine_controller.go v0.10.0 to
+// v0.15.0-beta.0); that of OpenStackServers looks up again what the server is made of, and whatever fails there ends
+// it (Reconcile in controllers/openstackserver_controller.go v0.11.0 to v0.15.0-beta.0).
+const (
+	strandsServer = "as long as the cluster is not ready CAPO lets a Machine go without its server: server and OpenStackServer stay, and only deleting the OpenStackServer ends them"
+	keepsServer   = "CAPO deletes the server no more than it takes it over: that runs on, and the Machine stays until this is mended, or up to release 0.10 goes"
+)
+
+func strands(rows []*walk.Row) []*walk.Row {
+	for _, r := range rows {
+		r.OnDelete = strandsServer
+	}
+	return rows
+}
 
 func walkRows() []walk.Row {
 	all := make([]walk.Row, len(walked))

@@ -16,7 +16,7 @@ func TestWalkScenes(t *testing.T) {
 // cluster logs in with and names, and of what its servers are made of.
 var reported = []string{
 	"openstack.L2", "openstack.L3", "openstack.C11", "openstack.C15",
-	"openstack.S2", "openstack.S3", "openstack.S4", "openstack.S5", "openstack.S9", "openstack.S12", "openstack.S14",
+	"openstack.S2", "openstack.S4", "openstack.S5", "openstack.S9", "openstack.O1", "openstack.S12", "openstack.S14",
 }
 
 func TestEveryRowMatters(t *testing.T) {

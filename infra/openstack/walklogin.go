@@ -15,54 +15,54 @@ import (
 // Rows of the login, which is the first thing that every controller does.
 var (
 	rowL2 = &walk.Row{
-		ID: "openstack.L2", Of: clusterKind,
+		ID: "openstack.L2", Of: clusterKind, OnDelete: keepsServer,
 		Asks:    "the identity that identityRef names: a Secret of its namespace, or an OpenStackClusterIdentity, and an entry of its clouds.yaml",
 		None:    walk.Halts.Says("CAPO has no credential and does nothing for the cluster"),
 		Differs: walk.Halts.Says("CAPO has no credential and does nothing for the cluster"),
 		Source:  "NewClientScopeFromObject: pkg/scope/provider.go v0.10.0 to v0.15.0-beta.0",
 	}
 	rowL3 = &walk.Row{
-		ID: "openstack.L3", Of: clusterKind,
+		ID: "openstack.L3", Of: clusterKind, OnDelete: keepsServer,
 		Asks:    "the labels of the Namespace, which the namespaceSelector of an OpenStackClusterIdentity has to select",
 		Differs: walk.Halts.Says("CAPO lets nobody of the Namespace use the identity and does nothing for the cluster"),
 		Refused: "the Namespace, which the backup lacks", Versions: "v0.14 and later",
 		Source: "NewClientScopeFromObject: pkg/scope/provider.go v0.14.7, v0.15.0-beta.0",
 	}
 	rowL4 = &walk.Row{
-		ID: "openstack.L4", Of: clusterKind,
+		ID: "openstack.L4", Of: clusterKind, OnDelete: keepsServer,
 		Asks:   "a login in the Secret",
 		None:   walk.Halts.Says("CAPO has no credential and does nothing for the cluster"),
 		Source: "getCloudFromSecret: pkg/scope/provider.go v0.10.0 to v0.15.0-beta.0",
 	}
 	rowL5 = &walk.Row{
-		ID: "openstack.L5", Of: clusterKind,
+		ID: "openstack.L5", Of: clusterKind, OnDelete: keepsServer,
 		Asks:      "the certificate of Keystone, by the CA in the Secret, else by public authorities, which its image has, or by those that its own flags name",
 		Differs:   walk.Halts.Says("CAPO refuses the certificate and does nothing for the cluster"),
 		Condition: code.CertificateUnchecked,
 		Source:    "NewProviderClient: pkg/scope/provider.go v0.10.0 to v0.15.0-beta.0",
 	}
 	rowL6 = &walk.Row{
-		ID: "openstack.L6", Of: clusterKind,
+		ID: "openstack.L6", Of: clusterKind, OnDelete: keepsServer,
 		Asks:      "Keystone for a token, with the login in the backup",
 		Differs:   walk.Halts.Says("CAPO cannot log in and does nothing for the cluster"),
 		Condition: code.CredentialUntried,
 		Source:    "NewProviderClient: pkg/scope/provider.go v0.10.0 to v0.15.0-beta.0",
 	}
 	rowL7 = &walk.Row{
-		ID: "openstack.L7", Of: clusterKind,
+		ID: "openstack.L7", Of: clusterKind, OnDelete: strandsServer,
 		Asks:    "the services of the catalogue for what the cluster has: networks, subnets, routers, security groups, floating IPs, load balancers",
 		None:    walk.Halts.Says("CAPO is refused as well, and never calls the cluster ready"),
 		Refused: "a list, to an account that is not the backup's, or because nobody answered",
 		Source:  "NewNetworkClient, NewLbClient: pkg/clients; reconcileNormal: controllers/openstackcluster_controller.go v0.10.0 to v0.15.0-beta.0",
 	}
 	rowL8 = &walk.Row{
-		ID: "openstack.L8", Of: clusterKind,
+		ID: "openstack.L8", Of: clusterKind, OnDelete: keepsServer,
 		Asks:    "Nova for a microversion: 2.38 or later, up to release 0.11 2.60 or later",
 		Differs: walk.Halts.Says("CAPO creates no client of Nova, and never calls the cluster ready"),
 		Source:  "NewComputeClient: pkg/clients/compute.go v0.10.0 to v0.15.0-beta.0",
 	}
 	rowM3 = &walk.Row{
-		ID: "openstack.M3", Of: machineKind,
+		ID: "openstack.M3", Of: machineKind, OnDelete: keepsServer,
 		Asks:      "Keystone for a token, with the login of its own that a machine names",
 		None:      walk.Waits.Says("CAPO has no credential and does nothing for the machine"),
 		Differs:   walk.Waits.Says("CAPO cannot log in and does nothing for the machine"),

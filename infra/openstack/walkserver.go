@@ -14,7 +14,7 @@ func serverRow(id, asks, source string) *walk.Row {
 	return &walk.Row{
 		ID: "openstack." + id, Of: serverKind, Asks: asks,
 		None:   walk.Waits.Says("CAPO looks that up before it looks for the server, and goes no further"),
-		Source: source + " v0.11.0 to v0.15.0-beta.0",
+		Source: source + " v0.11.0 to v0.15.0-beta.0", OnDelete: keepsServer,
 	}
 }
 
@@ -43,14 +43,14 @@ var (
 		Source:   "Reconcile: controllers/openstackserver_controller.go v0.11.0 to v0.15.0-beta.0",
 	}
 	rowS2 = serverRow("S2", "the server group of the name", "GetServerGroupID: pkg/cloud/services/compute/servergroup.go")
-	rowS3 = severalToo(serverRow("S3", "the one image of name and tags, or the Image object that it names", "GetImageID: pkg/cloud/services/compute/instance.go"))
+	rowS3 = severalToo(serverRow("S3", "the one image of name and tags", "GetImageID: pkg/cloud/services/compute/instance.go"))
 	rowS4 = serverRow("S4", "the flavor of the name", "GetFlavorID: pkg/cloud/services/compute/instance.go")
 	rowS5 = serverRow("S5", "security groups of its project", "GetSecurityGroups: pkg/cloud/services/networking/securitygroups.go")
 	rowS6 = differing(walk.Does{Effect: walk.Writes, Code: code.ResourceMade, What: "CAPO creates a port in another network than that of the server's, which no server has"},
 		severalToo(serverRow("S6", "the one network of each port: that in which the server has it", "normalizePortTarget, EnsurePort: pkg/cloud/services/networking/port.go")))
 	rowS7 = severalToo(serverRow("S7", "the one subnet of each address of a port, in its network", "normalizePortTarget: pkg/cloud/services/networking/port.go"))
 	rowS9 = &walk.Row{
-		ID: "openstack.S9", Of: serverKind,
+		ID: "openstack.S9", Of: serverKind, OnDelete: keepsServer,
 		Asks:    "the port of each name on its network, which is to be one alone",
 		Several: walk.Waits.Says("CAPO fails before it looks for the server (found multiple ports with name)"),
 		Source:  "AdoptPortsServer: pkg/cloud/services/networking/port.go v0.11.0 to v0.15.0-beta.0; AdoptPorts v0.10.0",
@@ -77,7 +77,7 @@ var (
 		Source:  "EnsurePort: pkg/cloud/services/networking/port.go v0.12.0 to v0.15.0-beta.0; CreatePorts v0.10.0, v0.11.0",
 	}
 	rowS12 = &walk.Row{
-		ID: "openstack.S12", Of: serverKind,
+		ID: "openstack.S12", Of: serverKind, OnDelete: keepsServer,
 		Asks:     "Nova for the one server of its name, by a regular expression: a dot in the name is any character, and databases of MySQL and MariaDB, which most clouds have, take upper and lower case for the same",
 		Several:  walk.Waits.Says("CAPO takes none of several (DuplicateServerNames), and goes no further"),
 		Versions: "v0.11 and later",
@@ -104,6 +104,12 @@ var (
 		Condition: code.InfrastructureUnasked,
 		Source:    "ConstructPorts: pkg/cloud/services/networking/port.go; getOrCreateTrunkForPort: trunk.go v0.10.0 to v0.15.0-beta.0; Port of a trunk: neutron/services/trunk/rules.py",
 	}
+	rowO1 = &walk.Row{
+		ID: "openstack.O1", Of: serverKind,
+		Asks:   "the Image object that spec.image.imageRef names",
+		None:   walk.Waits.Says("CAPO waits for it before it looks for the server"),
+		Source: "getImageIDByReference: pkg/cloud/services/compute/instance.go v0.11.0 to v0.15.0-beta.0",
+	}
 	rowO2 = &walk.Row{
 		ID: "openstack.O2", Of: "Image",
 		Asks:      "itself, where a server names it: the OpenStack Resource Controller has to run",
@@ -116,7 +122,7 @@ var (
 		Condition: code.InfrastructureUnasked,
 		Source:    "config/crd/bases of k-orc/openstack-resource-controller: managementPolicy",
 	}
-	serverRows = []*walk.Row{rowS1, rowS2, rowS3, rowS4, rowS5, rowS6, rowS7, rowS8, rowS9, rowS10, rowS11, rowS11b, rowS12, rowS13, rowS14, rowO2, rowO5, rowO4, rowO4b, rowO3}
+	serverRows = []*walk.Row{rowS1, rowS2, rowS3, rowS4, rowS5, rowS6, rowS7, rowS8, rowS9, rowS10, rowS11, rowS11b, rowS12, rowS13, rowS14, rowO1, rowO2, rowO5, rowO4, rowO4b, rowO3}
 )
 
 func severalToo(r *walk.Row) *walk.Row {
@@ -177,12 +183,10 @@ func (q *questions) askMember(m *member) {
 		q.Note(rowS8, m.cluster, pass)
 	}
 	if m.imageObject() != "" {
+		note(rowO1, q.objs.imageLacks(m), "Image of "+q.objs.titleOf(m))
 		q.Note(rowO2, m.cluster, walk.Answer{Found: walk.Unseen, Objects: []string{infra.ClusterTitle(m.cluster)}})
 	} else {
 		q.Note(rowO2, m.cluster, pass)
-	}
-	if lacks := q.objs.imageLacks(m); lacks != "" {
-		note(rowS3, lacks, "Image of "+q.objs.titleOf(m))
 	}
 }
 

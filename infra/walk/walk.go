@@ -31,7 +31,10 @@ type Row struct {
 	Condition code.Reason
 	// Refused is what may be refused or left out, so that the answer is Unread: "the Node
 	// list". Empty: nothing.
-	Refused  string
+	Refused string
+	// OnDelete is what becomes of a Machine that is deleted while the controller halts or waits here, and
+	// of its instance, in a clause without its full stop; empty: both go.
+	OnDelete string
 	Versions string // of the controller; empty: all that are read here
 	Source   string // where it is written: function and file
 }
