@@ -170,10 +170,11 @@ func (n *needs) addCluster(id backup.ClusterID, l *location) {
 	if d.Router != (named{}) || given(d.SpecRouter) {
 		part(rowC11, "router", KeyRouter, d.SpecRouter, d.Router)
 	}
-	if !d.noExternal() && (d.External != (named{}) || given(d.SpecExternal)) {
-		p := paramOf(d.SpecExternal)
+	// Where none is named, CAPO takes the only external one, whichever that is, and C5 asks: the one that it took
+	// before matters to the addresses of its router alone.
+	if p := paramOf(d.SpecExternal); !d.noExternal() && (p.given || d.External.ID != "" && d.manages() && given(d.RouterIPs)) {
 		if !p.given {
-			p = param{given: true, id: d.External.ID} // the only external one, which CAPO looks for
+			p = param{given: true, id: d.External.ID}
 		}
 		need(rowC6, "external network", cmp.Or(d.External.Name, p.people()), p.with("router:external", "true").key(KeyNetwork), neverMade)
 	}
