@@ -33,7 +33,7 @@ var arrowsUp = map[string]int{
 	"infra/aws":                  40,
 	"infra/aws/list":             18,
 	"infra/azure":                17,
-	"infra/openstack":            52,
+	"infra/openstack":            51,
 	"infra/vsphere":              25,
 	"infra/vsphere/list":         12,
 	"internal/cli":               7,
