@@ -84,11 +84,12 @@ var ownMachineRows = []row[*machine]{
 		Source:  "reconcileBootstrap: machine_controller_phases.go v1.5.8 to v1.14.0; joinWorker, joinControlplane: bootstrap/kubeadm/internal/controllers v1.5.8 to v1.13.6; reconcileNormal of CAPV v1.16.1 (vspheremachine_controller.go), CAPA v2.11.1, CAPO v0.14.7 and CAPZ v1.26.0",
 	}, bootstrapData},
 	{walk.Row{
-		ID: "core.B2", Of: "KubeadmConfig, RKE2Config, KThreesConfig",
-		Asks:    "whether the control plane is initialised, which a restore forgets, before it creates the bootstrap data of a Machine of the control plane",
+		ID: "core.B2", Of: "bootstrap config",
+		Asks:    "whether the control plane is initialised, which a restore forgets, before it creates the bootstrap data of a Machine of the control plane: that of a KubeadmConfig, RKE2Config, KThreesConfig or MicroK8sConfig; that of a K0sControllerConfig, which Machine is the oldest",
 		Differs: walk.Does{Effect: walk.Replaces, Code: code.SecondControlPlane, What: "before the control plane is called initialised again, bootstrap data of a first machine is created, which begins a new cluster with an empty etcd behind the endpoint of the one that runs"},
 		Source: "handleClusterNotInitialized: bootstrap/kubeadm/internal/controllers/kubeadmconfig_controller.go v1.5.8 to v1.13.4; bootstrap/internal/controllers/rke2config_controller.go v0.25.0 of cluster-api-provider-rke2; " +
-			"bootstrap/controllers/kthreesconfig_controller.go v0.3.1 of cluster-api-k3s",
+			"bootstrap/controllers/kthreesconfig_controller.go v0.3.1 of cluster-api-k3s; controllers/microk8sconfig_controller.go of cluster-api-bootstrap-provider-microk8s 71682d3; " +
+			"generateBootstrapDataForController: internal/controller/bootstrap/controlplane_bootstrap_controller.go v1.5.0 to v2.1.0 of k0smotron",
 	}, joinsAgain},
 	{walk.Row{
 		ID: "core.M9", Of: "Machine",
@@ -151,7 +152,7 @@ func (m *machine) nodeless() bool {
 // bootstrapOwned asks core.M3.
 func bootstrapOwned(m *machine) walk.Answer {
 	object := func() string { return named(m.Bootstrap.Kind, m.Bootstrap.Namespace, m.Bootstrap.Name) }
-	if m.unbootstrapped() {
+	if m.unbootstrapped() && (m.verdict == nil || !m.unprovisioned()) {
 		return none(object()+" is not in the backup", object()+" exists", m.title())
 	}
 	if m.Bootstrap.IsZero() || m.verdict == nil || m.verdict.Status != code.Healthy {
@@ -172,6 +173,8 @@ func bootstrapData(m *machine) walk.Answer {
 	switch c := m.cluster; {
 	case m.BootstrapSecret != "":
 		return passed
+	case m.unbootstrapped() && m.ControlPlane && m.ProviderID == "" && slices.Contains(firstData, m.Bootstrap.Kind):
+		return none(object+" is not in the backup, and where it is created again core.B2 is asked", "", m.title())
 	case m.unbootstrapped():
 		return none(object+" is not in the backup, and the Machine names no bootstrap data", object+" exists", m.title())
 	case m.ConfigPaused && !c.Paused:
@@ -186,18 +189,24 @@ func bootstrapData(m *machine) walk.Answer {
 	return passed
 }
 
+// firstData are the kinds of bootstrap objects whose controllers create the data of a first machine while
+// the control plane is not initialised. That of K0sControllerConfig goes by the oldest Machine instead, of
+// those of one second by the first in the order of names, and creates it for a Machine that has data, too.
+var firstData = []string{"KubeadmConfig", "RKE2Config", "KThreesConfig", "MicroK8sConfig", "K0sControllerConfig"}
+
 // joinsAgain asks core.B2. The first machine of a control plane is to begin a cluster, and the data of
 // an instance that exists is not read again.
 func joinsAgain(m *machine) walk.Answer {
+	again := m.Bootstrap.Kind == "K0sControllerConfig"
 	switch {
-	case !m.ControlPlane || !slices.Contains([]string{"KubeadmConfig", "RKE2Config", "KThreesConfig"}, m.Bootstrap.Kind):
+	case !m.ControlPlane || !slices.Contains(firstData, m.Bootstrap.Kind):
 		return notAsked
-	case m.BootstrapSecret != "" || m.ProviderID != "" || m.unbootstrapped() || m.ConfigPaused:
+	case m.ProviderID != "" || m.BootstrapSecret != "" && !again || m.unbootstrapped() || m.ConfigPaused:
 		return passed
 	}
 	for i := range m.cluster.machines {
-		if other := &m.cluster.machines[i]; other.ControlPlane && (other.BootstrapSecret != "" || other.ProviderID != "") {
-			return differs(m.title()+" has no bootstrap data yet, and "+other.title()+" is of the same control plane", "it is left out of the restore", m.title())
+		if other := &m.cluster.machines[i]; other.ControlPlane && other != m && (other.BootstrapSecret != "" || other.ProviderID != "") {
+			return differs(m.title()+" has no instance yet, and "+other.title()+" is of the same control plane", "it is left out of the restore", m.title())
 		}
 	}
 	return passed

@@ -89,9 +89,6 @@ func (objs *objects) expectedMachine(m *member, c *infra.ExpectedMachine) {
 	m.search(c)
 }
 
-// readsID is where CAPV reads the id of a VM after a restore.
-const readsID = "VSphereVM.spec.biosUUID"
-
 // search adds how CAPV finds the VM after a restore: by VSphereVM.spec.biosUUID, else
 // by the VSphereVM's uid, which a restore makes new, else by name and folder
 // (pkg/services/govmomi/util.go findVM v1.16.1). Where name or folder are not known,

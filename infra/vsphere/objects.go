@@ -69,6 +69,9 @@ type member struct {
 	doubted          []infra.Key
 }
 
+// readsID is where CAPV reads the id of a VM after a restore.
+const readsID = "VSphereVM.spec.biosUUID"
+
 // place is where the VMs of machines are to be. Most machines of a cluster share one.
 type place struct {
 	placing
