@@ -63,7 +63,7 @@ func sourceOf(r Role) identity {
 }
 
 // ofManager is the credential that CAPA was installed with.
-var ofManager = capi.Manager{Namespace: managerSpace, Secret: managerSecret, Key: managerKey}
+var ofManager = capi.Manager{Namespace: managerSpace, Secret: managerSecret, Key: managerKey, Deployment: "capa-controller-manager"}
 
 // credentialOf finds a home's credential along CAPA's chain: from the role that
 // the cluster names, over the roles that this one is assumed with, to the keys.

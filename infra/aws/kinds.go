@@ -300,7 +300,7 @@ const (
 )
 
 var want = backup.Want{
-	Kinds: slices.Concat([]backup.AnyKind{clusters, planes, machines, pools, managedPools, machinePools, fargates, statics, roles, controllers, namespaces}, versionKinds()),
+	Kinds: slices.Concat([]backup.AnyKind{clusters, planes, machines, pools, managedPools, machinePools, fargates, statics, roles, controllers, namespaces, capi.Deployments}, versionKinds()),
 	Secrets: []backup.SecretRule{
 		{Keys: []string{accessKey, secretKey}, Optional: []string{tokenKey}},
 		{Name: managerSecret, Keys: []string{managerKey}},

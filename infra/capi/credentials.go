@@ -38,8 +38,11 @@ func SecretName(s *backup.Secret) string { return fmt.Sprintf("Secret %s/%s", s.
 
 const secretKind = "Secret"
 
-// Manager is where the manifests of a controller put its own credential.
-type Manager struct{ Namespace, Secret, Key string }
+// Manager is where the manifests of a controller put its own credential, and the name of its Deployment.
+type Manager struct{ Namespace, Secret, Key, Deployment string }
+
+// Deployments says in which namespaces controllers run.
+var Deployments = backup.NewKind[struct{}]("deployments.apps").Ownerless()
 
 // Own finds the controller's own Secret in a backup. why precedes "Secret name" in
 // missing, which says what is not there and is empty otherwise.
@@ -66,9 +69,9 @@ type Identity struct {
 }
 
 // OfIdentity finds the Secret of an identity: by the name that the identity gives, and
-// by the owner that the controller gives the Secret, which it looks for in its own namespace. No
-// object records that: without the owner a Secret of the name elsewhere is anybody's. what is
-// how to call the Secret, found or not; missing is empty if it is found.
+// by the owner that the controller gives the Secret, which it looks for in its own namespace. Without
+// the owner a Secret of the name in another one is anybody's. what is how to call the Secret, found or
+// not; missing is empty if it is found.
 func (m Manager) OfIdentity(of *backup.Snapshot, secrets *backup.Secrets, id Identity) (s *backup.Secret, what, missing string) {
 	var owned, named []*backup.Secret
 	fits := func(s *backup.Secret) bool { return s.Backup == id.Backup && !s.Value(id.Key).IsZero() }
@@ -92,7 +95,9 @@ func (m Manager) OfIdentity(of *backup.Snapshot, secrets *backup.Secrets, id Ide
 		}
 		candidates = only(func(s *backup.Secret) bool { return slices.Contains(owned, s) })
 		if len(candidates) == 0 {
-			candidates = only(func(s *backup.Secret) bool { return s.Namespace == m.Namespace })
+			candidates = only(func(s *backup.Secret) bool {
+				return s.Namespace == m.Namespace || Deployments.In(of).Named(s.Backup, s.Namespace, m.Deployment) != nil
+			})
 		}
 		if len(candidates) == 0 && len(named) > 0 {
 			return nil, what, fmt.Sprintf("%s is not in %s, and the one in %s does not have the identity as its owner", what, m.Namespace, named[0].Namespace)

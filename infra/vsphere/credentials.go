@@ -28,7 +28,7 @@ type found struct {
 }
 
 // ofManager is the credential that CAPV was installed with.
-var ofManager = capi.Manager{Namespace: managerSpace, Secret: managerSecret, Key: managerKey}
+var ofManager = capi.Manager{Namespace: managerSpace, Secret: managerSecret, Key: managerKey, Deployment: "capv-controller-manager"}
 
 // credentialOf finds a home's credential in CAPV's own order: the Secret that
 // the cluster names, the Secret of the VSphereClusterIdentity that it names,

@@ -289,7 +289,7 @@ const (
 )
 
 var want = backup.Want{
-	Kinds: []backup.AnyKind{clusters, machines, vms, templates, identities, namespaces, zones, domains, addressClaims, addresses, ipPools, globalIPPools, versionedKinds[0]},
+	Kinds: []backup.AnyKind{clusters, machines, vms, templates, identities, namespaces, zones, domains, addressClaims, addresses, ipPools, globalIPPools, capi.Deployments, versionedKinds[0]},
 	Secrets: []backup.SecretRule{
 		{Keys: []string{userKey, passKey}},
 		{Name: managerSecret, Keys: []string{managerKey}},

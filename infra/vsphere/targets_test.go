@@ -10,6 +10,7 @@ import (
 	"drift-detector/backup/archive"
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 	"drift-detector/infra/vsphere/vspheretest"
 )
 
@@ -43,6 +44,12 @@ func refusal(target infra.Target) infra.Fault {
 	return *target.Refused
 }
 
+// deployed puts the Deployment of CAPV into a namespace.
+func deployed(b *vspheretest.Backup, namespace string) *vspheretest.Backup {
+	b.Put(capi.Deployments.Resource(), vspheretest.Object("apps/v1", "Deployment", namespace, "capv-controller-manager", nil))
+	return b
+}
+
 func TestCredentialOrder(t *testing.T) {
 	identity := func(b *vspheretest.Backup) *vspheretest.Backup {
 		return b.Set(clusters.Resource(), "spec.identityRef", fields{"kind": identityKind, "name": "shared"})
@@ -67,6 +74,7 @@ func TestCredentialOrder(t *testing.T) {
 		{"Secret is empty", vspheretest.NewBackup().Secret("team", "prod", vspheretest.Login("anna", "")), "", ""},
 		{"identity", object(identity(vspheretest.NewBackup()), allows).Secret(managerSpace, "creds", vspheretest.Login("anna", "p")).Secret("team", "prod", vspheretest.Login("bob", "p")), "anna", "Secret capv-system/creds"},
 		{"identity in KCM's namespace", object(identity(vspheretest.NewBackup()), allows).Secret("kcm-system", "creds", vspheretest.Login("anna", "p"), "shared"), "anna", "Secret kcm-system/creds"},
+		{"identity where CAPV runs", deployed(object(identity(vspheretest.NewBackup()), allows).Secret("capv", "creds", vspheretest.Login("anna", "p")), "capv"), "anna", "Secret capv/creds"},
 		{"one of the name in another namespace", object(identity(vspheretest.NewBackup()), allows).Secret("team", "creds", vspheretest.Login("anna", "p")), "", ""},
 		{"owned before merely named", object(identity(vspheretest.NewBackup()), allows).Secret("a", "creds", vspheretest.Login("bob", "p")).Secret("kcm", "creds", vspheretest.Login("anna", "p"), "shared"), "anna", "Secret kcm/creds"},
 		{"two of that name", object(identity(vspheretest.NewBackup()), allows).Secret("a", "creds", vspheretest.Login("bob", "p")).Secret("b", "creds", vspheretest.Login("eve", "p")), "", ""},
