@@ -138,6 +138,9 @@ func (res *Result) wrongAnswers() []Disagreement {
 	if hopeful && harmed {
 		say(falseYes, "%d VMs destroyed, %d made a second time, running members removed of etcd: %v", gone, second, res.RemovedRunning)
 	}
+	if hopeful && len(res.Begun) > 0 {
+		say(falseYes, "a new cluster is begun beside the control plane that runs: %v", res.Begun)
+	}
 	if f.Safe == "yes" {
 		untouched := res.count(func(f *Fate) bool {
 			return f.After == "kept" && f.Object == "kept" && f.Provisioned && (f.Node || !res.Reached)

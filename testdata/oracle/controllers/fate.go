@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"math/rand"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -50,6 +52,7 @@ type Result struct {
 	RemovedMembers []string          `json:"removedMembers,omitempty"`
 	RemovedRunning []string          `json:"removedRunningMembers,omitempty"`
 	PoweredOn      []string          `json:"poweredOn,omitempty"`
+	Begun          []string          `json:"begun,omitempty"`       // Secrets with bootstrap data of a first machine that were created beside a control plane
 	Reached        bool              `json:"reached,omitempty"`     // the workload's API server answers, if it is asked with a kubeconfig of its own
 	ActedPaused    []string          `json:"actedPaused,omitempty"` // what was done while the Cluster was paused
 	Errors         map[string]string `json:"errors,omitempty"`
@@ -218,9 +221,28 @@ func controllerOf(m *clusterv1.Machine) string {
 	return ""
 }
 
+// begun returns the Secrets whose bootstrap data, which the backup does not have, begins a new cluster beside the
+// control plane that runs.
+func (res *Result) begun(e *Engine) (names []string) {
+	if res.count(func(f *Fate) bool { return f.ControlPlane && f.Before == "on" }) == 0 {
+		return nil
+	}
+	var all corev1.SecretList
+	if err := e.client.List(e.ctx, &all); err != nil {
+		panic(err) // of a client in memory
+	}
+	for _, s := range all.Items {
+		if bytes.Contains(s.Data["value"], []byte("kubeadm init")) && e.world.get("Secret", s.Name) == nil {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
 // after writes down what became of all else.
 func (res *Result) after(e *Engine) {
 	w := e.world
+	res.Begun = res.begun(e)
 	running := map[string]bool{}
 	for _, g := range res.ghosts {
 		running[g.Name] = !g.Gone
