@@ -32,8 +32,9 @@ var rowA10 = &walk.Row{
 	Source:    "reconcileInternetGateways: pkg/cloud/services/network/gateways.go; reconcileEgressOnlyInternetGateways: egress_only_gateways.go; reconcileCarrierGateway: carriergateways.go; fixMismatchedRouting: routetables.go v2.0.0 to v2.13.0",
 }
 
-// gated asks A10: a route shows its gateway, or that it is gone. Of an egress-only gateway CAPA asks
-// for its tag, too.
+// gated asks A10: a route shows its gateway, or that it is gone. CAPA mends routes in its own tables of the
+// subnets in spec alone (reconcileRouteTables, fixMismatchedRouting), and asks for the tag of an egress-only
+// gateway, too.
 func (p *place) gated(id backup.ClusterID, s *clusterLocation) walk.Answer {
 	if made, open := p.madeVPC(id, s); open.Found != "" || !made {
 		return walk.Answer{} // A3 says what is open
@@ -42,13 +43,17 @@ func (p *place) gated(id backup.ClusterID, s *clusterLocation) walk.Answer {
 	if open.Found != "" {
 		return open
 	}
+	real, _, _ := read[[]SubnetFact](p, FactSubnets, s.vpc, s.vpc)
+	mended := func(t *RoutesFact) bool {
+		return slices.Contains(t.Owners, id.Name) && slices.ContainsFunc(s.specSubnets(), func(n specSubnet) bool { return slices.Contains(t.Subnets, n.idIn(real)) })
+	}
 	seen := map[string]bool{}
 	for _, t := range tables {
 		for _, gateway := range slices.Sorted(maps.Keys(t.Gateways)) {
 			if t.Gateways[gateway] {
 				kind, _, _ := strings.Cut(gateway, "-")
 				seen[kind+"-"] = true
-			} else if slices.Contains(t.Owners, id.Name) {
+			} else if mended(&t) {
 				return answer(walk.None, "route table "+t.ID, fmt.Sprintf("a route of route table %s leads to %s, which is not attached to VPC %s", t.ID, gateway, s.vpc), "has no such route")
 			}
 		}
