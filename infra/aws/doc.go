@@ -27,6 +27,7 @@
 // What CAPA asks after a restore, row by row, in the order of its controllers:
 //
 //	walk.go           all rows, and how they are asked
+//	walkcreate.go     what CAPA's webhooks refuse of a restored object
 //	walksession.go    the session with AWS
 //	walknetwork.go    VPC, route tables and security groups
 //	walkbalancer.go   load balancers

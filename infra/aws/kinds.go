@@ -42,7 +42,7 @@ type awsCluster struct {
 	// Subnets, SubnetResources and NATs run side by side. CAPA keeps the id that
 	// AWS gave in SubnetResources when it made the subnet itself.
 	Subnets, SubnetResources, NATs []string
-	VPCTags                        string // in JSON
+	VPCTags, VPCSpec               string // in JSON
 	// SecurityGroups are those that CAPA uses, by role; of them those of Overrides
 	// were there before, and CAPA makes the others.
 	SecurityGroups, Overrides  [len(securityGroupRoles)]string
@@ -59,6 +59,8 @@ type awsCluster struct {
 	Tags                       string    // additionalTags in JSON
 	Rules                      [4]string // of security groups that spec adds, in JSON
 	Network                    string    // the subnets, in JSON
+	SecondaryCIDR              string    // of an AWSManagedControlPlane, as is what follows
+	BootstrapAdmin             string    // spec.accessConfig.bootstrapClusterCreatorAdminPermissions, in JSON
 	EKS                        eksSpec
 }
 
@@ -88,6 +90,7 @@ func placement() []backup.Field[awsCluster] {
 		backup.Texts(func(c *c) *[]string { return &c.SubnetResources }, "spec.network.subnets[].resourceID"),
 		backup.Texts(func(c *c) *[]string { return &c.NATs }, "spec.network.subnets[].natGatewayId", "spec.networkSpec.subnets[].natGatewayId"),
 		backup.Raw(func(c *c) *string { return &c.VPCTags }, "spec.network.vpc.tags", "spec.networkSpec.vpc.tags"),
+		backup.Raw(func(c *c) *string { return &c.VPCSpec }, "spec.network.vpc"),
 		backup.Text(func(c *c) *string { return &c.Endpoint }, "spec.controlPlaneEndpoint.host"),
 		backup.Text(func(c *c) *string { return &c.Bastion }, "status.bastion.id"),
 		backup.Flag(func(c *c) *bool { return &c.BastionEnabled }, "spec.bastion.enabled"),
@@ -143,6 +146,8 @@ var planes = backup.NewKind("awsmanagedcontrolplanes."+planeGroup, append(placem
 	backup.Raw(func(c *awsCluster) *string { return &c.EKS.Encryption }, "spec.encryptionConfig"),
 	backup.Raw(func(c *awsCluster) *string { return &c.EKS.EndpointAccess }, "spec.endpointAccess"),
 	backup.Text(func(c *awsCluster) *string { return &c.EKS.Mode }, "spec.accessConfig.authenticationMode"),
+	backup.Raw(func(c *awsCluster) *string { return &c.BootstrapAdmin }, "spec.accessConfig.bootstrapClusterCreatorAdminPermissions"),
+	backup.Text(func(c *awsCluster) *string { return &c.SecondaryCIDR }, "spec.secondaryCidrBlock"),
 	backup.Raw(func(c *awsCluster) *string { return &c.EKS.Addons }, "spec.addons"),
 	backup.Raw(func(c *awsCluster) *string { return &c.EKS.Access }, "spec.accessEntries"),
 	backup.Raw(func(c *awsCluster) *string { return &c.EKS.OIDC }, "spec.oidcIdentityProviderConfig"),
@@ -181,6 +186,12 @@ var machines = backup.NewKind("awsmachines."+group, append(capi.LabelFields(func
 	backup.Text(func(m *awsMachine) *string { return &m.SecretPrefix }, "spec.cloudInit.secretPrefix"),
 	backup.Count(func(m *awsMachine) *backup.Number { return &m.SecretCount }, "spec.cloudInit.secretCount"),
 )...)
+
+// deployment is a Deployment, of which the images of its containers are read: one of them
+// says which release of CAPA ran.
+type deployment struct{ Images []string }
+
+var deployments = backup.NewKind("deployments.apps", backup.Texts(func(d *deployment) *[]string { return &d.Images }, "spec.template.spec.containers[].image"))
 
 // awsPool is an AWSMachinePool or an AWSManagedMachinePool.
 type awsPool struct {
@@ -300,7 +311,7 @@ const (
 )
 
 var want = backup.Want{
-	Kinds: slices.Concat([]backup.AnyKind{clusters, planes, machines, pools, managedPools, machinePools, fargates, statics, roles, controllers, namespaces, capi.Deployments}, versionKinds()),
+	Kinds: slices.Concat([]backup.AnyKind{clusters, planes, machines, deployments, pools, managedPools, machinePools, fargates, statics, roles, controllers, namespaces, capi.Deployments}, versionKinds()),
 	Secrets: []backup.SecretRule{
 		{Keys: []string{accessKey, secretKey}, Optional: []string{tokenKey}},
 		{Name: managerSecret, Keys: []string{managerKey}},

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/version"
+
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
@@ -12,7 +14,7 @@ import (
 )
 
 // walked are what CAPA's controllers ask after a restore, in the order in which they do.
-var walked = slices.Concat(sessionRows, networkRows, groupRows, balancerRows, machineRows, poolRows, planeRows, eksRows, nodegroupRows)
+var walked = slices.Concat([]*walk.Row{rowW1}, sessionRows, networkRows, groupRows, balancerRows, machineRows, poolRows, planeRows, eksRows, nodegroupRows)
 
 func walkRows() []walk.Row {
 	all := make([]walk.Row, len(walked))
@@ -31,11 +33,12 @@ type questions struct {
 	infra.Questions
 	objs        *objects
 	untemplated map[backup.ClusterID]*backup.Group
+	releases    map[int]*version.Version // of CAPA, by backup; nil where it is not known
 }
 
 // steps returns those that the backup alone answers, and those that a listing answers.
 func (objs *objects) steps() []infra.Step {
-	q := &questions{objs: objs, untemplated: objs.untemplated()}
+	q := &questions{objs: objs, untemplated: objs.untemplated(), releases: releases(objs.snapshot)}
 	q.askROSA()
 	for _, id := range objs.order() {
 		s := objs.locations[id]
@@ -43,6 +46,7 @@ func (objs *objects) steps() []infra.Step {
 		if s.record == nil {
 			continue
 		}
+		q.askCreated(id, s)
 		q.askNetwork(id, s)
 		q.askGroups(id, s)
 		if s.kind == planeKind {

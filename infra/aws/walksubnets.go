@@ -71,10 +71,10 @@ func (p *place) gated(id backup.ClusterID, s *clusterLocation) walk.Answer {
 
 // specSubnet is one of spec.network.subnets.
 type specSubnet struct {
-	ID, ResourceID, CIDRBlock, ZoneType, AvailabilityZone string
-	IsPublic                                              *bool
-	IsIPv6                                                bool
-	Tags                                                  map[string]string
+	ID, ResourceID, CIDRBlock, IPv6CIDRBlock, ZoneType, AvailabilityZone string
+	IsPublic                                                             *bool
+	IsIPv6                                                               bool
+	Tags                                                                 map[string]string
 }
 
 // edge reports whether it is in a local or Wavelength zone (IsEdge in api/v1beta2/network_types.go v2.13.0).

@@ -1,0 +1,107 @@
+package aws
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/version"
+
+	"drift-detector/backup"
+	"drift-detector/infra/walk"
+	"drift-detector/internal/lazyregexp"
+)
+
+// rowW1 is a row of CAPA's webhooks, which take a restored object for a new one: of that they refuse what they let
+// pass as CAPA wrote it into one that was there.
+var rowW1 = &walk.Row{
+	ID: "aws.W1", Of: clusterKind,
+	Asks:    "the webhook of its object, as Velero creates it: in spec.network.vpc no cidrBlock beside ipamPool, nor one that is among the secondary ones, although CAPA writes it there itself; of EKS the same in spec.network.vpc.ipv6, a poolId there, spec.secondaryCidrBlock among those of the VPC, and the creator as an administrator with authentication mode config_map; in an AWSCluster no IPv6 up to v2.10",
+	Differs: walk.Halts.Says("CAPA's webhook refuses it as Velero creates it, and refused no change: the object does not come back, and nothing is done for the cluster"),
+	Refused: "the release of CAPA, which the backup does not show, where an AWSCluster has IPv6",
+	Source: "validateNetwork, validateAccessConfigCreate, called by ValidateCreate alone: api/v1beta2/awscluster_webhook.go, controlplane/eks/api/v1beta2/awsmanagedcontrolplane_webhook.go v2.0.0 to v2.10.3, webhooks, controlplane/eks/webhooks v2.11.0 to v2.11.1; " +
+		"what writes it: reconcileVPC: pkg/cloud/services/network/vpc.go, which keeps spec.network.vpc.ipamPool from v2.3.0 on, and that of ipv6 from v2.11.0 on; reconcileSubnets: subnets.go",
+}
+
+// byModifier says what takes away that for which the webhook refuses an object.
+const byModifier = " (a resource modifier of the restore takes it away)"
+
+// vpcSpec is what the webhook asks of spec.network.vpc.
+type vpcSpec struct {
+	CIDRBlock string
+	IPAMPool  *struct{}
+	IPv6      *struct {
+		CIDRBlock, PoolID string
+		IPAMPool          *struct{}
+	}
+	SecondaryCIDRBlocks []struct{ IPv4CIDRBlock string }
+}
+
+// askCreated asks W1.
+func (q *questions) askCreated(id backup.ClusterID, s *clusterLocation) {
+	var vpc vpcSpec
+	_ = json.Unmarshal([]byte(s.record.Data.VPCSpec), &vpc)
+	release := q.releases[id.Backup]
+	six := s.kind == clusterKind && (vpc.IPv6 != nil || slices.ContainsFunc(s.specSubnets(), func(n specSubnet) bool { return n.IsIPv6 || n.IPv6CIDRBlock != "" }))
+	switch why, until := s.refused(&vpc); {
+	case why != "":
+		q.Note(rowW1, id, answer(walk.Differs, s.title(), s.title()+" "+why, "comes back "+until))
+	case six && release == nil:
+		q.Note(rowW1, id, walk.Answer{Found: walk.Unread, Why: s.title() + " has IPv6, which CAPA up to v2.10 refuses to create, and the backup does not show which release ran", Objects: []string{s.title()}})
+	case six && release.LessThan(version.MustParseGeneric("2.11")):
+		q.Note(rowW1, id, answer(walk.Differs, s.title(), fmt.Sprintf("%s has IPv6, and CAPA v%s takes none there", s.title(), release),
+			"comes back without IPv6 in spec.network, which CAPA writes again"+byModifier))
+	default:
+		q.Note(rowW1, id, pass)
+	}
+}
+
+// refused returns why the webhook refuses the object of a cluster in all releases, and how it has to come
+// back; empty when it does not.
+func (s *clusterLocation) refused(vpc *vpcSpec) (why, until string) {
+	d := &s.record.Data
+	var secondary []string
+	for _, b := range vpc.SecondaryCIDRBlocks {
+		secondary = append(secondary, b.IPv4CIDRBlock)
+	}
+	six, without := vpc.IPv6, "without spec.network.vpc.cidrBlock, which CAPA writes again"+byModifier
+	switch {
+	case vpc.CIDRBlock != "" && vpc.IPAMPool != nil && s.kind == clusterKind:
+		return "has cidrBlock beside ipamPool in spec.network.vpc", without
+	case vpc.CIDRBlock != "" && (vpc.CIDRBlock == d.SecondaryCIDR || slices.Contains(secondary, vpc.CIDRBlock)):
+		return "has the CIDR block of its VPC among the secondary ones, too", without
+	case s.kind != planeKind:
+	case six != nil && six.IPAMPool != nil && six.CIDRBlock+six.PoolID != "":
+		return "has cidrBlock or poolId beside ipamPool in spec.network.vpc.ipv6", "without cidrBlock and poolId there, which CAPA writes again" + byModifier
+	case six != nil && six.CIDRBlock != "" && six.PoolID == "":
+		return "has cidrBlock without poolId in spec.network.vpc.ipv6", "without cidrBlock there, which CAPA writes again" + byModifier
+	case d.SecondaryCIDR != "" && secondary != nil && !slices.Contains(secondary, d.SecondaryCIDR):
+		return "has a spec.secondaryCidrBlock that spec.network.vpc.secondaryCidrBlocks lacks", "with it there, too (by a resource modifier of the restore)"
+	case d.BootstrapAdmin == "false" && strings.EqualFold(d.EKS.Mode, "config_map"):
+		return "has spec.accessConfig.bootstrapClusterCreatorAdminPermissions false with authentication mode config_map", "without it" + byModifier
+	}
+	return "", ""
+}
+
+// image is the image of CAPA's controller, wherever it is mirrored, with its tag.
+var image = lazyregexp.New(`(?:^|/)cluster-api-aws-controller(?:-[a-z0-9]+)?:(v[0-9][0-9A-Za-z.+-]*)(?:@.*)?$`)
+
+// releases returns the release of CAPA that ran when a backup was taken, where that is known and is one.
+func releases(s *backup.Snapshot) map[int]*version.Version {
+	one := map[int]*version.Version{}
+	for d := range deployments.In(s).All() {
+		for _, i := range d.Data.Images {
+			m := image.FindStringSubmatch(i)
+			if m == nil {
+				continue
+			}
+			v, err := version.ParseGeneric(m[1])
+			if before, seen := one[d.Backup]; err != nil || seen && (before == nil || !before.EqualTo(v)) {
+				v = nil
+			}
+			one[d.Backup] = v
+		}
+	}
+	return one
+}
