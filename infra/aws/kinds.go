@@ -164,6 +164,7 @@ type awsMachine struct {
 	// What the walk asks for; Groups, GroupOverrides and Metadata are JSON, which equal machines share.
 	Groups, GroupOverrides, Metadata, SecretPrefix string
 	SecretCount                                    backup.Number
+	Hosting                                        hosting
 }
 
 // unready makes room for the condition only where it does not hold.
@@ -174,7 +175,8 @@ func unready(m *awsMachine) *backup.Condition {
 	return m.Unready
 }
 
-var machines = backup.NewKind("awsmachines."+group, append(capi.LabelFields(func(m *awsMachine) *capi.Labels { return &m.Labels }),
+var machines = backup.NewKind("awsmachines."+group, append(slices.Concat(capi.LabelFields(func(m *awsMachine) *capi.Labels { return &m.Labels }),
+	hostingFields(func(m *awsMachine) *hosting { return &m.Hosting }, "spec")),
 	backup.Text(func(m *awsMachine) *string { return &m.ProviderID }, "spec.providerID"),
 	backup.Text(func(m *awsMachine) *string { return &m.InstanceID }, "spec.instanceID"),
 	backup.Text(func(m *awsMachine) *string { return &m.NameTag }, "spec.additionalTags.Name"),
@@ -186,6 +188,8 @@ var machines = backup.NewKind("awsmachines."+group, append(capi.LabelFields(func
 	backup.Text(func(m *awsMachine) *string { return &m.SecretPrefix }, "spec.cloudInit.secretPrefix"),
 	backup.Count(func(m *awsMachine) *backup.Number { return &m.SecretCount }, "spec.cloudInit.secretCount"),
 )...)
+
+var templates = backup.NewKind("awsmachinetemplates."+group, hostingFields(func(h *hosting) *hosting { return h }, "spec.template.spec")...)
 
 // deployment is a Deployment, of which the images of its containers are read: one of them
 // says which release of CAPA ran.
@@ -311,7 +315,7 @@ const (
 )
 
 var want = backup.Want{
-	Kinds: slices.Concat([]backup.AnyKind{clusters, planes, machines, deployments, pools, managedPools, machinePools, fargates, statics, roles, controllers, namespaces, capi.Deployments}, versionKinds()),
+	Kinds: slices.Concat([]backup.AnyKind{clusters, planes, machines, templates, deployments, pools, managedPools, machinePools, fargates, statics, roles, controllers, namespaces, capi.Deployments}, versionKinds()),
 	Secrets: []backup.SecretRule{
 		{Keys: []string{accessKey, secretKey}, Optional: []string{tokenKey}},
 		{Name: managerSecret, Keys: []string{managerKey}},

@@ -14,7 +14,7 @@ import (
 )
 
 // walked are what CAPA's controllers ask after a restore, in the order in which they do.
-var walked = slices.Concat([]*walk.Row{rowW1}, sessionRows, networkRows, groupRows, balancerRows, machineRows, poolRows, planeRows, eksRows, nodegroupRows)
+var walked = slices.Concat([]*walk.Row{rowW1}, sessionRows, networkRows, groupRows, balancerRows, machineRows, poolRows, planeRows, eksRows, nodegroupRows, []*walk.Row{rowW3})
 
 func walkRows() []walk.Row {
 	all := make([]walk.Row, len(walked))
@@ -40,6 +40,7 @@ type questions struct {
 func (objs *objects) steps() []infra.Step {
 	q := &questions{objs: objs, untemplated: objs.untemplated(), releases: releases(objs.snapshot)}
 	q.askROSA()
+	q.askTemplates()
 	for _, id := range objs.order() {
 		s := objs.locations[id]
 		q.askSession(id, s)

@@ -13,8 +13,8 @@ import (
 	"drift-detector/internal/lazyregexp"
 )
 
-// rowW1 is a row of CAPA's webhooks, which take a restored object for a new one: of that they refuse what they let
-// pass as CAPA wrote it into one that was there.
+// rowW1 is a row of CAPA's webhooks, as are W2 and W3. They take a restored object for a new one, of which they
+// refuse what they let pass as CAPA wrote it into one that was there, or what an older release took.
 var rowW1 = &walk.Row{
 	ID: "aws.W1", Of: clusterKind,
 	Asks:    "the webhook of its object, as Velero creates it: in spec.network.vpc no cidrBlock beside ipamPool, nor one that is among the secondary ones, although CAPA writes it there itself; of EKS the same in spec.network.vpc.ipv6, a poolId there, spec.secondaryCidrBlock among those of the VPC, and the creator as an administrator with authentication mode config_map; in an AWSCluster no IPv6 up to v2.10",

@@ -40,18 +40,20 @@ var (
 		Condition: conditionAsked,
 		Source:    "ensureInstanceMetadataOptions: controllers/awsmachine_controller.go v2.1.0 to v2.13.0",
 	}
-	machineRows = []*walk.Row{rowM3, rowM10, rowM13, rowM15, rowM16}
+	machineRows = []*walk.Row{rowW2, rowM3, rowM10, rowM13, rowM15, rowM16}
 )
 
 // askMachine asks what the backup says of a machine.
 func (q *questions) askMachine(m *member) {
 	machine := &q.objs.snapshot.Machines[m.index]
-	if m.machine.Paused || !q.objs.poolOf(m).IsZero() {
-		return // nobody acts, or the pool does
-	}
 	subject := fmt.Sprintf("Machine %s/%s", machine.Namespace, machine.Name)
+	object := fmt.Sprintf("%s %s/%s", machineKind, m.machine.Namespace, m.machine.Name)
 	note := func(r *walk.Row, a walk.Answer) {
 		q.Keep(walk.Step{Row: r, Cluster: m.cluster, Subject: subject, Machine: m.index, Answer: a})
+	}
+	note(rowW2, m.machine.Data.Hosting.asked(q.releases[m.machine.Backup], object, false))
+	if m.machine.Paused || !q.objs.poolOf(m).IsZero() {
+		return // nobody acts, or the pool does
 	}
 	if m.machine.Data.ProviderID != "" {
 		a := pass
@@ -60,7 +62,6 @@ func (q *questions) askMachine(m *member) {
 		}
 		note(rowM3, a)
 	}
-	object := fmt.Sprintf("%s %s/%s", machineKind, m.machine.Namespace, m.machine.Name)
 	switch d := &m.machine.Data; {
 	case d.SecretPrefix == "":
 	case d.SecretCount.Known && d.SecretCount.N != 0:
