@@ -191,12 +191,6 @@ var machines = backup.NewKind("awsmachines."+group, append(slices.Concat(capi.La
 
 var templates = backup.NewKind("awsmachinetemplates."+group, hostingFields(func(h *hosting) *hosting { return h }, "spec.template.spec")...)
 
-// deployment is a Deployment, of which the images of its containers are read: one of them
-// says which release of CAPA ran.
-type deployment struct{ Images []string }
-
-var deployments = backup.NewKind("deployments.apps", backup.Texts(func(d *deployment) *[]string { return &d.Images }, "spec.template.spec.containers[].image"))
-
 // awsPool is an AWSMachinePool or an AWSManagedMachinePool.
 type awsPool struct {
 	ARN         string // of the autoscaling group
@@ -315,7 +309,7 @@ const (
 )
 
 var want = backup.Want{
-	Kinds: slices.Concat([]backup.AnyKind{clusters, planes, machines, templates, deployments, pools, managedPools, machinePools, fargates, statics, roles, controllers, namespaces, capi.Deployments}, versionKinds()),
+	Kinds: slices.Concat([]backup.AnyKind{clusters, planes, machines, templates, pools, managedPools, machinePools, fargates, statics, roles, controllers, namespaces, capi.Deployments}, versionKinds()),
 	Secrets: []backup.SecretRule{
 		{Keys: []string{accessKey, secretKey}, Optional: []string{tokenKey}},
 		{Name: managerSecret, Keys: []string{managerKey}},

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"drift-detector/backup"
+	"drift-detector/infra/capi"
 	"drift-detector/infra/walk"
 	"drift-detector/internal/lazyregexp"
 )
@@ -90,7 +91,7 @@ var image = lazyregexp.New(`(?:^|/)cluster-api-aws-controller(?:-[a-z0-9]+)?:(v[
 // releases returns the release of CAPA that ran when a backup was taken, where that is known and is one.
 func releases(s *backup.Snapshot) map[int]*version.Version {
 	one := map[int]*version.Version{}
-	for d := range deployments.In(s).All() {
+	for d := range capi.Deployments.In(s).All() {
 		for _, i := range d.Data.Images {
 			m := image.FindStringSubmatch(i)
 			if m == nil {

@@ -41,8 +41,12 @@ const secretKind = "Secret"
 // Manager is where the manifests of a controller put its own credential, and the name of its Deployment.
 type Manager struct{ Namespace, Secret, Key, Deployment string }
 
-// Deployments says in which namespaces controllers run.
-var Deployments = backup.NewKind[struct{}]("deployments.apps").Ownerless()
+// Deployment is what says where a controller runs, and by the images of its containers, which release.
+type Deployment struct{ Images []string }
+
+// Deployments are those of a backup.
+var Deployments = backup.NewKind("deployments.apps",
+	backup.Texts(func(d *Deployment) *[]string { return &d.Images }, "spec.template.spec.containers[].image")).Ownerless()
 
 // Own finds the controller's own Secret in a backup. why precedes "Secret name" in
 // missing, which says what is not there and is empty otherwise.
