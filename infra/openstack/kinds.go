@@ -233,10 +233,10 @@ type serverRecord struct {
 	InstanceID string
 	Wish       wish
 	Unready    *backup.Condition // InstanceReady, while it does not hold; nil in most cases
+	Networks   []string          // of its ports, as CAPO found them: in an OpenStackMachine up to release 0.10
 	// Of an OpenStackServer.
 	PortIDs  []string
-	Networks []string // of its ports, as CAPO found them
-	Rest     string   // more of spec, which a bastion is compared by, in JSON
+	Rest     string // more of spec, which a bastion is compared by, in JSON
 	UserData bool
 	// Of an OpenStackMachine.
 	APIVersion, ProviderID string
@@ -260,6 +260,7 @@ func serverFields(more ...backup.Field[osServer]) []backup.Field[osServer] {
 	fields = append(fields,
 		backup.Text(func(s *s) *string { return &s.InstanceID }, "status.instanceID", "spec.instanceID"),
 		backup.Failing((*osServer).unready, "status.conditions", "InstanceReady"),
+		backup.Texts(func(s *s) *[]string { return &s.Networks }, "status.resolved.ports[].networkID"),
 	)
 	return append(fields, more...)
 }
@@ -273,7 +274,6 @@ var machines = backup.NewKind("openstackmachines."+group, append(capi.LabelField
 
 var servers = backup.NewKind("openstackservers."+group, serverFields(
 	backup.Texts(func(s *osServer) *[]string { return &s.PortIDs }, "status.resources.ports[].id"),
-	backup.Texts(func(s *osServer) *[]string { return &s.Networks }, "status.resolved.ports[].networkID"),
 	backup.Members(func(s *osServer) *string { return &s.Rest }, restOf("spec.")...),
 	backup.Present(func(s *osServer) *bool { return &s.UserData }, "spec.userDataRef"),
 )...)

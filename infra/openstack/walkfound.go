@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
@@ -73,37 +74,60 @@ func (x *inspection) inspect(machine int, at infra.Sight) []walk.Step {
 		}
 		steps = x.keep(steps, n.row, a)
 	}
-	return x.ports(x.aimed(steps, m, p), m, p, at.Instance)
+	return x.ports(x.aimed(steps, m, p, at.Instance), m, p, at.Instance)
 }
 
 // aimed asks S6 and S7 whether the ports of a server are in the networks that CAPO finds for them.
-func (x *inspection) aimed(steps []walk.Step, m *member, p *place) []walk.Step {
-	if m.server == nil {
-		return steps
-	}
-	ports, had, title := m.resolved().ports(), m.server.Data.Networks, x.q.objs.titleOf(m)
+func (x *inspection) aimed(steps []walk.Step, m *member, p *place, server *infra.Instance) []walk.Step {
+	ports, title, name := m.resolved().ports(), x.q.objs.titleOf(m), x.q.objs.serverName(m)
+	in := make([]answered, len(ports))
 	for i := range ports {
 		network := paramOf(string(ports[i].Network))
-		in, known := p.meant(network, KeyNetwork)
-		for _, ip := range ports[i].FixedIPs {
-			s := portSubnet(string(ip.Subnet), network, len(ports[i].FixedIPs))
-			all := p.answered[s.key(KeySubnet)]
-			switch at, _ := p.meant(s, KeySubnet); {
-			case !network.given && in.id == "":
-				in.id, known = at.network, at.network != ""
-			case known && len(all) > 0 && !slices.ContainsFunc(all, func(a answered) bool { return a.network == in.id }):
-				steps = x.keep(steps, rowS7, answer(walk.None, title, fmt.Sprintf("subnet %s is not in network %s", s.people(), in.id), "has a port with a subnet of its network"))
+		in[i], _ = p.meant(network, KeyNetwork)
+		subnets := make([]param, len(ports[i].FixedIPs))
+		for j := range subnets {
+			subnets[j] = portSubnet(string(ports[i].FixedIPs[j].Subnet), network, len(subnets))
+			if at, _ := p.meant(subnets[j], KeySubnet); !network.given && in[i].id == "" {
+				in[i].id = at.network
 			}
 		}
-		switch k := network.key(KeyNetwork); {
-		case network.id != "" || len(had) != len(ports) || !known && (!p.Finds(k) || p.FindsSeveral(k)):
-		case !known:
+		for _, s := range subnets {
+			all := p.answered[s.key(KeySubnet)]
+			if in[i].id != "" && len(all) > 0 && !slices.ContainsFunc(all, func(a answered) bool { return a.network == in[i].id }) {
+				steps = x.keep(steps, rowS7, answer(walk.None, title, fmt.Sprintf("subnet %s is not in network %s", s.people(), in[i].id), "has a port with a subnet of its network"))
+			}
+		}
+	}
+	for i := range ports {
+		network, port := paramOf(string(ports[i].Network)), ports[i].named(name, i)
+		switch had := p.portIn(m, i, port, server.ID); {
+		case network.id != "" || !network.given && !ports[i].aimed():
+		case in[i].id == "" || had == nil:
 			steps = x.keep(steps, rowS6, walk.Answer{Found: walk.Unseen, Objects: []string{title}})
-		case in.id != strings.ToLower(had[i]):
-			steps = x.keep(steps, rowS6, answer(walk.Differs, title, fmt.Sprintf("port %s of its server is in network %s, and its object leads to network %s now", ports[i].named(x.q.objs.serverName(m), i), had[i], in.id), "names the network by its id"))
+		case !slices.Contains(had, in[i].id):
+			steps = x.keep(steps, rowS6, answer(walk.Differs, title, fmt.Sprintf("port %s of its server is in network %s, and its object leads to network %s now", port, strings.Join(had, ", "), in[i].id), "names the network by its id"))
 		}
 	}
 	return steps
+}
+
+// FactPortIn names, with the name of a port behind it, its network and the device that has it.
+const FactPortIn = "portIn"
+
+// portIn returns the network that the backup records for the i-th port, or those in which the server has
+// a port of the name; none where neither is known.
+func (p *place) portIn(m *member, i int, name, server string) (networks []string) {
+	for _, r := range []*backup.Record[osServer]{m.server, m.machine} {
+		if r != nil && len(r.Data.Networks) == len(m.resolved().ports()) {
+			return []string{strings.ToLower(r.Data.Networks[i])}
+		}
+	}
+	for _, text := range p.Facts.All(FactPortIn + "/" + name) {
+		if network, device, _ := strings.Cut(text, " "); device == server {
+			networks = append(networks, network)
+		}
+	}
+	return networks
 }
 
 // keep adds a step; one that passes only the first time.

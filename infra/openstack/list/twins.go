@@ -37,6 +37,9 @@ func (l *listing) noteTwins(p *portAnswer) {
 		l.found(openstack.KeyHeld, anywhere.Value)
 		l.ports.held = append(l.ports.held, held{strings.Clone(p.Name), here.Value, device})
 		l.ports.holders[device] = ""
+		if l.marks[anywhere] { // its object names no network by an id
+			l.Facts = append(l.Facts, infra.Fact{Name: openstack.FactPortIn + "/" + p.Name, Value: openstack.UUIDOf(p.Network) + " " + device})
+		}
 	}
 }
 

@@ -29,3 +29,18 @@ func TestServersSoughtByAnotherName(t *testing.T) {
 		}
 	}
 }
+
+// Where an object names a network by no id, the listing says in which one its server has the port.
+func TestNetworksOfPorts(t *testing.T) {
+	s, data := cloudOf(t, openstacklab.Options{})
+	data = openstacklab.Edit(t, data, func(resource string, object map[string]any) bool {
+		if meta := object["metadata"].(map[string]any); strings.HasPrefix(resource, "openstackservers.") && meta["name"] == living {
+			object["spec"].(map[string]any)["ports"] = []any{map[string]any{"network": map[string]any{"filter": map[string]any{"name": "corp-shared"}}}}
+		}
+		return true
+	})
+	in, _ := only(t, data, infra.Access{}).Facts.Get(openstack.FactPortIn + "/" + living + "-0")
+	if network, device, _ := strings.Cut(in, " "); openstack.UUIDOf(network) == "" || device != idOfServer(t, s, living) {
+		t.Errorf("the port of %s is in %q", living, in)
+	}
+}
