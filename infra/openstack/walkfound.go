@@ -77,7 +77,8 @@ func (x *inspection) inspect(machine int, at infra.Sight) []walk.Step {
 	return x.ports(x.aimed(steps, m, p, at.Instance), m, p, at.Instance)
 }
 
-// aimed asks S6 and S7 whether the ports of a server are in the networks that CAPO finds for them.
+// aimed asks S6 and S7 whether the ports of a server are in the networks that CAPO finds for them. It
+// finds those of all ports before it creates one.
 func (x *inspection) aimed(steps []walk.Step, m *member, p *place, server *infra.Instance) []walk.Step {
 	ports, title, name := m.resolved().ports(), x.q.objs.titleOf(m), x.q.objs.serverName(m)
 	in := make([]answered, len(ports))
@@ -97,6 +98,9 @@ func (x *inspection) aimed(steps []walk.Step, m *member, p *place, server *infra
 				steps = x.keep(steps, rowS7, answer(walk.None, title, fmt.Sprintf("subnet %s is not in network %s", s.people(), in[i].id), "has a port with a subnet of its network"))
 			}
 		}
+	}
+	if slices.ContainsFunc(steps, func(s walk.Step) bool { return s.Does().Effect == walk.Waits }) {
+		return steps
 	}
 	for i := range ports {
 		network, port := paramOf(string(ports[i].Network)), ports[i].named(name, i)
