@@ -33,6 +33,7 @@
 //	walkbalancer.go load balancer and floating IP of the API server
 //	walkbehind.go   what is behind that load balancer, availability zones and trunks
 //	walkrules.go    rules of security groups
+//	walktags.go     tags that CAPO replaces
 //	walkbastion.go  the bastion
 //	walkserver.go   what a server is made of
 //	walkfound.go    the same of a server that exists
@@ -81,6 +82,7 @@
 //	managed        kind/name of what CAPO makes, where there is any
 //	usedGroup      name of a security group that ports are in
 //	heldPort       network/name of a port that is attached
+//	portTags       network/name of a port whose tags were read
 //	subnetsOf      id of a network whose subnets were counted
 //	renamed        kind/id/name of what CAPO made and no longer has its name
 //	namesakes      kind/name of several things; CAPO made one of them

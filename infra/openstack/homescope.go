@@ -132,6 +132,9 @@ func (objs *objects) homeScopes() []*homeScope {
 		for _, k := range objs.twinPorts(m) {
 			s.probes[infra.Key{Kind: KeyHeld, Value: k.Value}] = true
 		}
+		for _, t := range objs.tagged(m) {
+			s.probes[t.probe] = true
+		}
 		for _, b := range append(objs.portBlockers(m), objs.floatingLost(m)...) {
 			s.probes[b.Key] = true
 		}

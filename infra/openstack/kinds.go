@@ -208,6 +208,7 @@ type wish struct {
 	KeyPair, Ports, Groups             string
 	FloatingPool, FloatingPoolKind     string // that a floating IP comes from
 	Trunk                              bool   // of every port that says nothing of it
+	Tags                               []string
 }
 
 func wishFields(spec string) []backup.Field[osServer] {
@@ -225,6 +226,7 @@ func wishFields(spec string) []backup.Field[osServer] {
 		backup.Text(func(s *s) *string { return &s.Wish.FloatingPool }, spec+".floatingIPPoolRef.name"),
 		backup.Text(func(s *s) *string { return &s.Wish.FloatingPoolKind }, spec+".floatingIPPoolRef.kind"),
 		backup.Flag(func(s *s) *bool { return &s.Wish.Trunk }, spec+".trunk"),
+		backup.Texts(func(s *s) *[]string { return &s.Wish.Tags }, spec+".tags[]"),
 	}
 }
 

@@ -111,6 +111,7 @@ var (
 	KeyPortless    = infra.KeyKindOf("portless")       // network/name/address of a port that is not there, while a server has the address
 	KeyExternal    = infra.KeyKindOf("externalNetwork")
 	KeyHeld        = infra.KeyKindOf("heldPort")  // network/name of a port that a server has
+	KeyTagged      = infra.KeyKindOf("portTags")  // network/name of a port whose tags are read
 	KeyManaged     = infra.KeyKindOf("managed")   // kind/name of what CAPO made, under its name
 	KeyUsed        = infra.KeyKindOf("usedGroup") // name of a security group that ports are in
 	KeyInside      = infra.KeyKindOf("subnetsOf") // id of a network, whose subnets are counted

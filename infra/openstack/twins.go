@@ -81,6 +81,7 @@ type wantedPort struct {
 	}
 	MACAddress string
 	Trunk      *bool // nil: as the server
+	Tags       []string
 }
 
 // aimed reports whether a subnet of the port says which network it is in, where it names none

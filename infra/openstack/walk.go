@@ -12,7 +12,7 @@ import (
 )
 
 // walked are what CAPO's controllers ask after a restore, in the order in which they do.
-var walked = slices.Concat(loginRows, poolRows, strands(slices.Concat(clusterRows, managedRows, []*walk.Row{rowC18c, rowC29}, balancerRows)), machineRows, serverRows)
+var walked = slices.Concat(loginRows, poolRows, strands(slices.Concat(clusterRows, managedRows, []*walk.Row{rowC18c, rowC18d, rowC29}, balancerRows)), machineRows, serverRows)
 
 // What becomes of a Machine that is deleted meanwhile. The controller of OpenStackMachines takes its finalizer off
 // as long as the OpenStackCluster is not ready (reconcileDelete in controllers/openstackmachine_controller.go v0.10.0 to
@@ -61,6 +61,7 @@ func (objs *objects) steps() []infra.Step {
 			q.askNetworks(id, l)
 			q.askManaged(id, l)
 			q.askRules(id, l)
+			q.askTags(id, l)
 			q.askBastion(id, l)
 			q.askBalancer(id, l)
 			q.askZones(id)

@@ -168,6 +168,7 @@ func (q *questions) askMember(m *member) {
 		note(rowS10, q.objs.poolLacks(m), poolKind+" "+claim.Namespace+"/"+w.FloatingPool)
 	}
 	q.askRegistered(m)
+	q.askPortTags(m)
 	if trunks := q.objs.trunks(m); trunks != nil {
 		q.Steps = append(q.Steps, infra.Step{
 			Step: walk.Step{Row: rowS8, Cluster: m.cluster, Subject: q.objs.titleOf(m), Machine: m.index},

@@ -99,6 +99,15 @@ func (l *listing) noteRules(t *thingAnswer) {
 	}
 	slices.Sort(f.Rules)
 	l.noteJSON(openstack.FactRules+"/"+t.Name, f)
+	l.noteTags(infra.Key{Kind: openstack.KeyManaged, Value: openstack.KeySecurity.String() + "/" + t.Name}, t.Tags)
+}
+
+// noteTags notes the tags of what CAPO sets them on.
+func (l *listing) noteTags(of infra.Key, tags []string) {
+	for i := range tags {
+		tags[i] = infra.Brief(tags[i])
+	}
+	l.noteJSON(openstack.FactTags+"/"+of.Kind.String()+"/"+of.Value, append([]string{}, tags...))
 }
 
 // noteRouted notes, of each network that CAPO made, what has a port in it and is no server: routers.

@@ -18,6 +18,7 @@ type portAnswer struct {
 	Network string   `json:"network_id"`
 	Project string   `json:"project_id"`
 	Groups  []string `json:"security_groups"`
+	Tags    []string // of a cloud that has them
 	lacks   string   // a member that was asked for
 }
 
@@ -82,7 +83,7 @@ func (l *listing) readPorts(ctx context.Context) *infra.Fault {
 	base, marker := v2(network.Endpoint)+"ports", ""
 	var markers markers
 	for range maxPages {
-		query := url.Values{"fields": portFields}
+		query := url.Values{"fields": append(slices.Clone(portFields), "tags")}
 		if marker != "" {
 			query.Set("marker", marker)
 		}

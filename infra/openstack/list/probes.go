@@ -71,11 +71,12 @@ type thingAnswer struct {
 	External         bool                   `json:"router:external"`
 	KeyPair          *struct{ Name string } `json:"keypair"`
 	Rules            []openstack.GroupRule  `json:"security_group_rules"`
-	Alias            string                 // of an extension
-	Balancers        []struct{ ID string }  `json:"loadbalancers"`   // of a listener
-	Pool             string                 `json:"default_pool_id"` // likewise
-	CIDRs            []string               `json:"allowed_cidrs"`   // likewise
-	DNS              []string               `json:"dns_nameservers"` // of a subnet
+	Tags             []string
+	Alias            string                // of an extension
+	Balancers        []struct{ ID string } `json:"loadbalancers"`   // of a listener
+	Pool             string                `json:"default_pool_id"` // likewise
+	CIDRs            []string              `json:"allowed_cidrs"`   // likewise
+	DNS              []string              `json:"dns_nameservers"` // of a subnet
 	Gateway          struct {
 		IPs []struct {
 			Address string `json:"ip_address"`
@@ -348,7 +349,10 @@ func (l *listing) noteThing(kind infra.KeyKind, t *thingAnswer) {
 		l.noteBehind(kind, t)
 		return
 	case kind == openstack.KeyTrunk:
-		l.found(kind, openstack.ByName+t.Name)
+		k := infra.Key{Kind: kind, Value: openstack.ByName + t.Name}
+		if l.found(k.Kind, k.Value); l.marks[k] {
+			l.noteTags(k, t.Tags)
+		}
 		return
 	case kind == openstack.KeyImage && t.Status != "active": // no server can be made of it
 		l.Facts = append(l.Facts, infra.Fact{Name: openstack.FactInactive + "/" + t.ID, Value: infra.Brief(t.Status)})

@@ -32,6 +32,12 @@ func (l *listing) noteTwins(p *portAnswer) {
 		return
 	}
 	l.ports.named[here], l.ports.named[anywhere] = p.ID, p.ID
+	for _, k := range []infra.Key{{Kind: openstack.KeyTagged, Value: here.Value}, {Kind: openstack.KeyTagged, Value: anywhere.Value}} {
+		if l.marks[k] {
+			l.found(k.Kind, k.Value)
+			l.noteTags(k, p.Tags)
+		}
+	}
 	if device := openstack.UUIDOf(p.Device); device != "" {
 		l.found(openstack.KeyHeld, here.Value)
 		l.found(openstack.KeyHeld, anywhere.Value)

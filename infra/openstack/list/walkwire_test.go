@@ -351,6 +351,50 @@ func TestGroupsOfOtherProjects(t *testing.T) {
 	}
 }
 
+// Tags that were set by hand on what CAPO made are seen over the wire.
+func TestTagsOfRealThings(t *testing.T) {
+	for name, c := range map[string]struct {
+		collection, prefix string
+		tags               []any
+		want               walk.Found
+	}{
+		"as CAPO made them":      {"ports", "", []any{"env=prod"}, walk.Passed},
+		"a group's, by hand":     {"security_groups", "k8s-cluster-", []any{"env=prod", "audited"}, walk.Differs},
+		"a port's, by hand":      {"ports", living, []any{"env=prod", "audited"}, walk.Differs},
+		"a port's, taken away":   {"ports", living, []any{}, walk.Differs},
+		"one of a cloud without": {"ports", living, nil, walk.Differs},
+	} {
+		s, data := cloudOf(t, openstacklab.Options{})
+		tag := func(prefix string, tags []any) func(openstacklab.Object) bool {
+			return func(o openstacklab.Object) bool {
+				if strings.HasPrefix(fmt.Sprint(o["name"]), prefix) {
+					if o["tags"] = tags; tags == nil {
+						delete(o, "tags")
+					}
+				}
+				return true
+			}
+		}
+		s.Edit("ports", tag("", []any{"env=prod"}))
+		s.Edit(c.collection, tag(c.prefix, c.tags))
+		data = openstacklab.Edit(t, data, func(resource string, object map[string]any) bool {
+			if strings.HasPrefix(resource, "openstackservers.") {
+				object["spec"].(map[string]any)["tags"] = []any{"env=prod"}
+			}
+			return true
+		})
+		got := walk.Passed
+		for _, a := range answersOf(t, data, "openstack.C18d") {
+			if a.Found != walk.Passed {
+				got = a.Found
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // byHand is a rule that has the description of CAPO's.
 var byHand = map[string]any{"direction": "ingress", "ethertype": "IPv4", "description": "SSH", "protocol": "tcp", "port_range_min": 22, "port_range_max": 22, "remote_ip_prefix": "203.0.113.0/24"}
 
