@@ -46,6 +46,9 @@ func TestWalksPage(t *testing.T) {
 			if r.Condition != "" {
 				fmt.Fprintf(&b, "\n* Not seen: condition %s.", r.Condition)
 			}
+			if r.OnDelete != "" {
+				fmt.Fprintf(&b, "\n* A Machine that is deleted meanwhile: %s.", r.OnDelete)
+			}
 			fmt.Fprintf(&b, "\n* Source: %s.", r.Source)
 			if r.Versions != "" {
 				fmt.Fprintf(&b, " Versions: %s.", r.Versions)
