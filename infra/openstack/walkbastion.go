@@ -17,11 +17,12 @@ import (
 // The row of the bastion.
 var rowC29 = &walk.Row{
 	ID: "openstack.C29", Of: clusterKind,
-	Asks:      "the OpenStackServer of the bastion, which has to be in all as spec.bastion specifies it, and name the cluster's network and security group by the ids that they have now; in release 0.10 a hash of the bastion, with the ids that its image and server group have now",
+	Asks:      "the OpenStackServer of the bastion, which has to be in all as spec.bastion specifies it, and name the cluster's network and security group by the ids that they have now, and whose server is found by its name as those of machines are; in release 0.10 a hash of the bastion, with the ids that its image and server group have now",
+	Several:   walk.Does{Effect: walk.Writes, Code: code.MachinesHalted, What: "CAPO takes none of several servers that a search for the bastion's name finds (DuplicateServerNames): the bastion is never ready, and gets neither its floating IP nor its place among the allowed CIDRs back"},
 	Differs:   walk.Does{Effect: walk.Replaces, Code: code.MachinesDeleted, What: "CAPO deletes the bastion with its server and creates another"},
 	Versions:  "v0.10 and later",
 	Condition: code.InfrastructureUnasked,
-	Source:    "reconcileBastionServer: controllers/openstackcluster_controller.go v0.11.0 to v0.15.0-beta.0; reconcileBastion, bastionHashHasChanged v0.10.0",
+	Source:    "reconcileBastionServer: controllers/openstackcluster_controller.go v0.11.0 to v0.15.0-beta.0; reconcileBastion, bastionHashHasChanged v0.10.0; GetInstanceStatusByName: pkg/cloud/services/compute/instance.go v0.11.0 to v0.15.0-beta.0",
 }
 
 // askBastion asks C29 of what the objects say in the same words.
@@ -232,10 +233,30 @@ func (c *bastionCheck) found(p *place, id backup.ClusterID, object string) walk.
 			}
 		}
 	}
-	if doubt {
+	switch name := id.Name + "-" + roleBastion; {
+	case p.twins(name):
+		return answer(walk.Several, object, fmt.Sprintf("%s has several servers that a search for %s finds", p.title(), name), "is found alone: the owner of another one renames that")
+	case doubt:
 		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
 	}
 	return pass
+}
+
+// twins reports whether Nova finds several servers by a name that is no machine's.
+func (p *place) twins(name string) bool {
+	found := 0
+	note := func(i *infra.Instance) {
+		if !i.Gone && sought(name, strings.ToLower(i.Name)) {
+			found++
+		}
+	}
+	for i := range p.Instances {
+		note(&p.Instances[i])
+	}
+	for i := range p.Unrelated.All() {
+		note(&i)
+	}
+	return found > 1
 }
 
 func listOf(of any) []any {
