@@ -84,6 +84,7 @@ type clusterRecord struct {
 	LBGiven, LBSaid               bool   // a load balancer, and whether it is enabled
 	LBNetwork, LBSubnets          string // that the load balancer was given, in JSON
 	RouterIPs                     string // spec.externalRouterIPs, in JSON
+	LBMonitor                     bool   // its health monitor is given
 	LBAddress                     string // of the API server, as CAPO last knew it
 	LBPorts                       string // beside that of the API server, in JSON
 	LBAllows, LBAllowed           string // allowed CIDRs of spec, and those that CAPO last set, in JSON
@@ -143,6 +144,7 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 		backup.Present(func(c *c) *bool { return &c.LBSaid }, "spec.apiServerLoadBalancer.enabled", "spec.apiServer.managedLoadBalancer.enabled"),
 		backup.Raw(func(c *c) *string { return &c.LBNetwork }, "spec.apiServerLoadBalancer.network", "spec.apiServer.managedLoadBalancer.network"),
 		backup.Raw(func(c *c) *string { return &c.LBSubnets }, "spec.apiServerLoadBalancer.subnets", "spec.apiServer.managedLoadBalancer.subnets"),
+		backup.Present(func(c *c) *bool { return &c.LBMonitor }, "spec.apiServerLoadBalancer.monitor", "spec.apiServer.managedLoadBalancer.monitor"),
 		backup.Text(func(c *c) *string { return &c.LBAddress }, "status.apiServerLoadBalancer.ip", "status.apiServerManagedLoadBalancer.ip"),
 		backup.Raw(func(c *c) *string { return &c.LBPorts }, "spec.apiServerLoadBalancer.additionalPorts", "spec.apiServer.managedLoadBalancer.additionalPorts"),
 		backup.Raw(func(c *c) *string { return &c.LBAllows }, "spec.apiServerLoadBalancer.allowedCIDRs", "spec.apiServer.managedLoadBalancer.allowedCIDRs"),

@@ -50,7 +50,7 @@ var (
 		Condition: code.InfrastructureUnasked,
 		Source:    "reconcileControlPlaneEndpoint: controllers/openstackcluster_controller.go; ValidateUpdate: pkg/webhooks/openstackcluster_webhook.go v0.10.0 to v0.15.0-beta.0",
 	}
-	balancerRows = []*walk.Row{rowC19, rowC21, rowC22, rowC23, rowC24, rowC24b, rowC25, rowC27}
+	balancerRows = []*walk.Row{rowC19, rowC21, rowC22, rowC23, rowC24, rowC24b, rowC24c, rowC25, rowC27}
 )
 
 // Facts of what is before an API server, beside those of [infra.Listing.NoteOwn].
@@ -78,6 +78,11 @@ func (q *questions) askBalancer(id backup.ClusterID, l *location) {
 		if l.address() != "" {
 			q.look(rowC23, id, func(p *place) walk.Answer { return l.takenAnswer(id, p) })
 		}
+	}
+	if d.balanced() && d.LBMonitor { // a member of spec that releases from 0.13 on have
+		q.Note(rowC24c, id, walk.Answer{Found: walk.Unseen, Objects: []string{"health monitors of load balancer " + balancerName(id)}})
+	} else {
+		q.Note(rowC24c, id, pass)
 	}
 	if !d.balanced() {
 		q.Note(rowC24, id, pass)

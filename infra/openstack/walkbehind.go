@@ -14,8 +14,7 @@ import (
 	"drift-detector/report/code"
 )
 
-// Rows of what is behind the load balancer of an API server. CAPO sets health monitors back,
-// too, which stops nothing.
+// Rows of what is behind the load balancer of an API server.
 var (
 	rowC24 = &walk.Row{
 		ID: "openstack.C24", Of: clusterKind,
@@ -32,6 +31,12 @@ var (
 		Differs:   walk.Does{Effect: walk.Writes, Code: code.ChangesUndone, What: "CAPO sets them back, and shuts out everyone who was let in since the backup"},
 		Condition: code.InfrastructureUnasked,
 		Source:    "getCanonicalAllowedCIDRs, getOrUpdateAllowedCIDRs: pkg/cloud/services/loadbalancer/loadbalancer.go v0.9.0 to v0.15.0-beta.0",
+	}
+	rowC24c = &walk.Row{
+		ID: "openstack.C24c", Of: clusterKind,
+		Asks:      "the health monitor of each port of the load balancer, whose delay, timeout and retries it sets back from release 0.13 on: none of them is read here, and it is noted where spec has a monitor",
+		Condition: code.InfrastructureUnasked,
+		Source:    "ensureMonitor: pkg/cloud/services/loadbalancer/loadbalancer.go v0.13.0 to v0.15.0-beta.0",
 	}
 	rowC27 = &walk.Row{
 		ID: "openstack.C27", Of: clusterKind,
