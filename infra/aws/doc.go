@@ -28,7 +28,6 @@
 //
 //	walk.go           all rows, and how they are asked
 //	walkcreate.go     what CAPA's webhooks refuse of a restored object
-//	walkhosts.go      the same of dedicated hosts
 //	walksession.go    the session with AWS
 //	walknetwork.go    VPC, route tables and security groups
 //	walkbalancer.go   load balancers

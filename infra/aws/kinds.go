@@ -189,6 +189,18 @@ var machines = backup.NewKind("awsmachines."+group, append(slices.Concat(capi.La
 	backup.Count(func(m *awsMachine) *backup.Number { return &m.SecretCount }, "spec.cloudInit.secretCount"),
 )...)
 
+// hosting is what an AWSMachine and an AWSMachineTemplate say of dedicated hosts.
+type hosting struct{ Affinity, Tenancy, Host, Allocation string }
+
+func hostingFields[T any](of func(*T) *hosting, spec string) []backup.Field[T] {
+	return []backup.Field[T]{
+		backup.Text(func(t *T) *string { return &of(t).Affinity }, spec+".hostAffinity"),
+		backup.Text(func(t *T) *string { return &of(t).Tenancy }, spec+".tenancy"),
+		backup.Text(func(t *T) *string { return &of(t).Host }, spec+".hostID"),
+		backup.Raw(func(t *T) *string { return &of(t).Allocation }, spec+".dynamicHostAllocation"),
+	}
+}
+
 var templates = backup.NewKind("awsmachinetemplates."+group, hostingFields(func(h *hosting) *hosting { return h }, "spec.template.spec")...)
 
 // awsPool is an AWSMachinePool or an AWSManagedMachinePool.

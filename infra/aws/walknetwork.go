@@ -134,12 +134,6 @@ func (p *place) sees(kind infra.KeyKind, value string) bool {
 	return p.Finds(infra.Key{Kind: kind, Value: value})
 }
 
-// madeVPC reports whether CAPA takes the cluster's VPC for its own.
-func (p *place) madeVPC(id backup.ClusterID, s *clusterLocation) (bool, walk.Answer) {
-	vpc, _, open := read[VPCFact](p, FactVPC, s.vpc, "VPC "+s.vpc)
-	return slices.Contains(vpc.Owners, id.Name), open
-}
-
 // routed asks A13.
 func (p *place) routed(id backup.ClusterID, s *clusterLocation) walk.Answer {
 	if made, open := p.madeVPC(id, s); open.Found != "" || !made {

@@ -32,6 +32,12 @@ var rowA10 = &walk.Row{
 	Source:    "reconcileInternetGateways: pkg/cloud/services/network/gateways.go; reconcileEgressOnlyInternetGateways: egress_only_gateways.go; reconcileCarrierGateway: carriergateways.go; fixMismatchedRouting: routetables.go v2.0.0 to v2.13.0",
 }
 
+// madeVPC reports whether CAPA takes the cluster's VPC for its own.
+func (p *place) madeVPC(id backup.ClusterID, s *clusterLocation) (bool, walk.Answer) {
+	vpc, _, open := read[VPCFact](p, FactVPC, s.vpc, "VPC "+s.vpc)
+	return slices.Contains(vpc.Owners, id.Name), open
+}
+
 // gated asks A10: a route shows its gateway, or that it is gone. CAPA mends routes in its own tables of the
 // subnets in spec alone (reconcileRouteTables, fixMismatchedRouting), and asks for the tag of an egress-only
 // gateway, too.
