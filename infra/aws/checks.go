@@ -49,19 +49,6 @@ var servedVersions = []check.ServedVersion{
 	{Version: "v1beta1", Until: "Cluster API Provider AWS serves it up to release v2.3"},
 }
 
-var versionedKinds = []*check.VersionKind{
-	check.NewVersionKind("awsclusters." + group),
-	check.NewVersionKind("awsmanagedcontrolplanes." + planeGroup),
-}
-
-func versionKinds() []backup.AnyKind {
-	all := make([]backup.AnyKind, len(versionedKinds))
-	for i, k := range versionedKinds {
-		all[i] = k
-	}
-	return all
-}
-
 // Check returns what will not work with CAPA after a restore: credentials that the
 // backup lacks, that cannot be had from what names them, or that a namespace may not use, kubeconfigs that CAPA does not take
 // back, and API versions that it does not serve.

@@ -6,6 +6,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
+	"drift-detector/backup/check"
 	"drift-detector/infra/capi"
 )
 
@@ -319,6 +320,19 @@ const (
 	tokenKey   = "SessionToken"
 	managerKey = "credentials"
 )
+
+var versionedKinds = []*check.VersionKind{
+	check.NewVersionKind("awsclusters." + group),
+	check.NewVersionKind("awsmanagedcontrolplanes." + planeGroup),
+}
+
+func versionKinds() []backup.AnyKind {
+	all := make([]backup.AnyKind, len(versionedKinds))
+	for i, k := range versionedKinds {
+		all[i] = k
+	}
+	return all
+}
 
 var want = backup.Want{
 	Kinds: slices.Concat([]backup.AnyKind{clusters, planes, machines, templates, pools, managedPools, machinePools, fargates, statics, roles, controllers, namespaces, capi.Deployments}, versionKinds()),

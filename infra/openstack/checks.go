@@ -44,16 +44,6 @@ var servedVersions = []check.ServedVersion{
 	{Version: "v1alpha7", Until: "Cluster API Provider OpenStack serves it up to release v0.11"},
 }
 
-var versionedKinds = []*check.VersionKind{check.NewVersionKind("openstackclusters." + group)}
-
-func versionKinds() []backup.AnyKind {
-	all := make([]backup.AnyKind, len(versionedKinds))
-	for i, k := range versionedKinds {
-		all[i] = k
-	}
-	return all
-}
-
 // Check returns what will not work with CAPO after a restore: credentials that the backup
 // lacks, that cannot be had from what names them, or that a namespace may not use, and API versions that it does not serve.
 func (p *Provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {

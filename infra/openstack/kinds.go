@@ -8,6 +8,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
+	"drift-detector/backup/check"
 	"drift-detector/infra/capi"
 )
 
@@ -347,6 +348,16 @@ var identities = backup.NewKind("openstackclusteridentities."+group,
 type namespace struct{ Labels string }
 
 var namespaces = backup.NewKind("namespaces", backup.Raw(func(n *namespace) *string { return &n.Labels }, "metadata.labels"))
+
+var versionedKinds = []*check.VersionKind{check.NewVersionKind("openstackclusters." + group)}
+
+func versionKinds() []backup.AnyKind {
+	all := make([]backup.AnyKind, len(versionedKinds))
+	for i, k := range versionedKinds {
+		all[i] = k
+	}
+	return all
+}
 
 var want = backup.Want{
 	Kinds: slices.Concat([]backup.AnyKind{clusters, machines, servers, templates, identities, referredImages, floatingPools, floatingAddresses, floatingClaims, namespaces, deployments, inventories}, versionKinds(), wantedOrc()),
