@@ -132,13 +132,10 @@ func (f *machine) outlives() string {
 	if !f.healthy() {
 		return ""
 	}
-	for _, s := range f.cluster.walked {
-		if f.cluster.world.waits(s, walk.Halts) && s.Row.OnDelete != "" {
+	for _, s := range []*walk.Step{f.cluster.outliving, f.waiting} {
+		if s != nil && s.Row.OnDelete != "" {
 			return s.Why + ": " + s.Row.OnDelete
 		}
-	}
-	if s := f.waiting; s != nil && s.Row.OnDelete != "" {
-		return s.Why + ": " + s.Row.OnDelete
 	}
 	return ""
 }

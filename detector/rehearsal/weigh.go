@@ -23,11 +23,12 @@ type weighed struct {
 	stale         int               // Machines whose instance does not exist
 	behind        bool              // one of its Machines runs another version of Kubernetes than is wanted
 	remediates    bool
-	remediation   string // why, or why not
-	doubtful      bool   // whether it replaces one that runs is not known
-	lost          string // what the backup lacks, without which nobody manages the control plane
-	uninitialised bool   // see isUninitialised
-	remaking      string // what KubeadmControlPlane does to a control plane that is not initialised
+	remediation   string     // why, or why not
+	doubtful      bool       // whether it replaces one that runs is not known
+	lost          string     // what the backup lacks, without which nobody manages the control plane
+	uninitialised bool       // see isUninitialised
+	remaking      string     // what KubeadmControlPlane does to a control plane that is not initialised
+	outliving     *walk.Step // the first for which no instance goes with its Machine
 }
 
 // begin forgets what was weighed before, and notes who acts at all: which controllers are halted, and
@@ -50,6 +51,9 @@ func (c *cluster) begin() {
 	}
 	c.halts = c.haltsOf()
 	for _, s := range c.walked {
+		if c.outliving == nil && s.Row.OnDelete != "" && c.world.waits(s, walk.Halts) {
+			c.outliving = s
+		}
 		if s.Machine < 0 || !c.world.waits(s, walk.Waits) {
 			continue
 		}

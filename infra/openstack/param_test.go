@@ -29,7 +29,7 @@ func TestQueriesOfFilters(t *testing.T) {
 
 // Nova compares names with a regular expression, and as MySQL does. Of a machine's own server only its name counts.
 func TestSoughtBy(t *testing.T) {
-	r := Recorded{Names: map[string]bool{"a.b-1": true, "c-1": true}, dotted: []string{"a.b-1"}, ids: map[string][]string{"c-1": {"own"}}}
+	r := Recorded{Names: map[string]bool{"a.b-1": true, "c-1": true}, dots: [][]int{{1}}, ids: map[string][]string{"c-1": {"own"}}}
 	for _, c := range []struct {
 		id, name string
 		want     []string

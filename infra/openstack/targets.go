@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"drift-detector/backup"
@@ -41,7 +42,7 @@ type Recorded struct {
 	Networks map[string]bool   // ids of those that CAPO made
 	planes   planes
 	ids      map[string][]string // of the servers of machines, by name
-	dotted   []string            // names of servers with a dot
+	dots     [][]int             // where names have dots, each once
 	Sought   string              // name of a server that is looked for once more
 }
 
@@ -58,8 +59,8 @@ func (objs *objects) recorded() *Recorded {
 	}
 	for i := range objs.members {
 		name := objs.serverName(&objs.members[i])
-		if strings.Contains(name, ".") && !r.Names[name] {
-			r.dotted = append(r.dotted, name)
+		if at := dotsOf(name); at != nil && !slices.ContainsFunc(r.dots, func(known []int) bool { return slices.Equal(known, at) }) {
+			r.dots = append(r.dots, at)
 		}
 		r.Names[name] = true
 		if key, _, _, _ := objs.strong(&objs.members[i]); !key.IsZero() {
@@ -82,33 +83,53 @@ func (objs *objects) recorded() *Recorded {
 // have, take upper and lower case for the same (_regex_instance_filter in nova/db/main/api.py). Of a machine's own
 // server that is not counted on.
 func (r *Recorded) soughtBy(server, name string) (names []string) {
-	lower := strings.ToLower(name)
+	lower := sought(name)
 	add := func(of string) {
-		if of != name && !slices.Contains(r.ids[of], server) {
+		if of != name && r.Names[of] && !slices.Contains(names, of) && !slices.Contains(r.ids[of], server) {
 			names = append(names, of)
 		}
 	}
-	if r.Names[lower] {
-		add(lower)
-	}
-	for _, of := range r.dotted {
-		if of != lower && sought(of, lower) {
+	add(lower)
+	for _, at := range r.dots {
+		if of := dotted(lower, at); of != lower {
 			add(of)
 		}
 	}
 	return names
 }
 
-// sought reports whether a name as a regular expression is the whole of another one.
-func sought(of, name string) bool {
-	for _, c := range of {
-		r, n := utf8.DecodeRuneInString(name)
-		if n == 0 || c != '.' && c != r {
-			return false
+// sought returns a server's name as it is compared with those of machines, which have no capital letters: any
+// other character is one that only a dot stands for.
+func sought(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= utf8.RuneSelf {
+			return '?'
 		}
-		name = name[n:]
+		return unicode.ToLower(r)
+	}, name)
+}
+
+// dotsOf returns where a name has dots.
+func dotsOf(name string) (at []int) {
+	for i := range len(name) {
+		if name[i] == '.' {
+			at = append(at, i)
+		}
 	}
-	return name == ""
+	return at
+}
+
+// dotted returns the one name with dots in those places that finds another one as a regular expression. What is
+// too short no such name finds.
+func dotted(name string, at []int) string {
+	if len(at) == 0 || at[len(at)-1] >= len(name) {
+		return name
+	}
+	of := []byte(name)
+	for _, i := range at {
+		of[i] = '.'
+	}
+	return string(of)
 }
 
 // lent reports whether a port is that of a machine which another server is: somebody gave it

@@ -92,8 +92,9 @@ type place struct {
 	kinds, kindsAsked map[infra.KeyKind]bool // of what was found, and of what was asked for
 	lacking           map[infra.KeyKind]bool // of what was asked for and not found
 	answered          map[infra.Key][]answered
-	servers           map[infra.Key]int // that exist and were read, by their keys; nil until one is asked for
-	several           map[string]bool   // names of machines by which Nova finds several servers
+	servers           map[infra.Key]int         // that exist and were read, by their keys; nil until one is asked for
+	several           map[string]bool           // names of machines by which Nova finds several servers
+	sought            map[string]map[string]int // see twins
 }
 
 // server returns the server with the key that exists and was read, or nil.
@@ -148,7 +149,7 @@ func (q *questions) placeOf(l *infra.Listing) *place {
 			}
 			return all
 		}
-		p = &place{&infra.Lookup{Listing: l}, kinds(l.ProbesFound), kinds(l.Asked), map[infra.KeyKind]bool{}, map[infra.Key][]answered{}, nil, severalSought(l)}
+		p = &place{&infra.Lookup{Listing: l}, kinds(l.ProbesFound), kinds(l.Asked), map[infra.KeyKind]bool{}, map[infra.Key][]answered{}, nil, severalSought(l), map[string]map[string]int{}}
 		p.readAnswers()
 		for _, k := range l.Asked {
 			p.lacking[k.Kind] = p.lacking[k.Kind] || !p.Finds(k)

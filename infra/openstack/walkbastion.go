@@ -242,21 +242,27 @@ func (c *bastionCheck) found(p *place, id backup.ClusterID, object string) walk.
 	return pass
 }
 
-// twins reports whether Nova finds several servers by a name that is no machine's.
+// twins reports whether Nova finds several servers by a name that is no machine's. Servers are looked
+// through once for each way in which names have dots.
 func (p *place) twins(name string) bool {
-	found := 0
-	note := func(i *infra.Instance) {
-		if !i.Gone && sought(name, strings.ToLower(i.Name)) {
-			found++
+	at := dotsOf(name)
+	way := fmt.Sprint(at)
+	if p.sought[way] == nil {
+		found := map[string]int{}
+		note := func(i *infra.Instance) {
+			if !i.Gone {
+				found[dotted(sought(i.Name), at)]++
+			}
 		}
+		for i := range p.Instances {
+			note(&p.Instances[i])
+		}
+		for i := range p.Unrelated.All() {
+			note(&i)
+		}
+		p.sought[way] = found
 	}
-	for i := range p.Instances {
-		note(&p.Instances[i])
-	}
-	for i := range p.Unrelated.All() {
-		note(&i)
-	}
-	return found > 1
+	return p.sought[way][name] > 1
 }
 
 func listOf(of any) []any {
