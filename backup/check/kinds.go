@@ -57,9 +57,7 @@ const (
 // is there.
 func Want() backup.Want {
 	w := backup.Want{Kinds: []backup.AnyKind{clusterKind, classKind, healthCheckKind, deploymentKind, hostKind, inventoryKind, controllerKind}}
-	for _, k := range versionedKinds {
-		w.Kinds = append(w.Kinds, k)
-	}
+	w.Kinds = append(w.Kinds, Kinds(versionedKinds)...)
 	for _, part := range owners.SecretNames() {
 		if !slices.Contains(caParts, part) {
 			w.Secrets = append(w.Secrets, backup.SecretRule{Name: "*-" + part}) // that it is there

@@ -29,6 +29,15 @@ func NewVersionKind(resource string) *VersionKind {
 	return backup.NewKind(resource, backup.Text(func(v *versionFields) *string { return &v.APIVersion }, "apiVersion")).Ownerless()
 }
 
+// Kinds returns kinds as a [backup.Want] takes them.
+func Kinds(of []*VersionKind) []backup.AnyKind {
+	all := make([]backup.AnyKind, len(of))
+	for i, k := range of {
+		all[i] = k
+	}
+	return all
+}
+
 // Versions counts the objects of resources that are of one of the API versions. The
 // Snapshot must have been loaded with the kinds.
 func Versions(s *backup.Snapshot, kinds []*VersionKind, served []ServedVersion) []Finding {

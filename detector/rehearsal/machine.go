@@ -174,7 +174,7 @@ func bootstrapData(m *machine) walk.Answer {
 	case m.BootstrapSecret != "":
 		return passed
 	case m.unbootstrapped() && m.ControlPlane && m.ProviderID == "" && slices.Contains(firstData, m.Bootstrap.Kind):
-		return none(object+" is not in the backup, and where it is created again core.B2 is asked", "", m.title())
+		return none(object+" is not in the backup, and one that is created again would begin a new cluster", "", m.title())
 	case m.unbootstrapped():
 		return none(object+" is not in the backup, and the Machine names no bootstrap data", object+" exists", m.title())
 	case m.ConfigPaused && !c.Paused:
@@ -204,12 +204,26 @@ func joinsAgain(m *machine) walk.Answer {
 	case m.ProviderID != "" || m.BootstrapSecret != "" && !again || m.unbootstrapped() || m.ConfigPaused:
 		return passed
 	}
-	for i := range m.cluster.machines {
-		if other := &m.cluster.machines[i]; other.ControlPlane && other != m && (other.BootstrapSecret != "" || other.ProviderID != "") {
+	for _, other := range m.cluster.begun() {
+		if other != m {
 			return differs(m.title()+" has no instance yet, and "+other.title()+" is of the same control plane", "it is left out of the restore", m.title())
 		}
 	}
 	return passed
+}
+
+// begun returns two of the machines of the control plane that have bootstrap data or an instance, or as many
+// as there are.
+func (c *cluster) begun() []*machine {
+	if c.beginners == nil {
+		c.beginners = make([]*machine, 0, 2)
+		for i := range c.machines {
+			if m := &c.machines[i]; m.ControlPlane && len(c.beginners) < 2 && (m.BootstrapSecret != "" || m.ProviderID != "") {
+				c.beginners = append(c.beginners, m)
+			}
+		}
+	}
+	return c.beginners
 }
 
 // sharing counts the Machines that refer to a bootstrap object.

@@ -47,6 +47,7 @@ type cluster struct {
 	object     *clusterObject       // likewise
 	plane      *backup.ControlPlane // that the cluster shows; nil: the backup lacks it
 	machines   []machine
+	beginners  []*machine                             // see begun; nil before that is asked
 	selectors  map[string]*backup.Demands[*selecting] // of its groups, by their kinds
 	selected   map[selected][]*selecting
 	list       *infra.Listing // of its Nodes, or why there is none

@@ -326,16 +326,8 @@ var versionedKinds = []*check.VersionKind{
 	check.NewVersionKind("awsmanagedcontrolplanes." + planeGroup),
 }
 
-func versionKinds() []backup.AnyKind {
-	all := make([]backup.AnyKind, len(versionedKinds))
-	for i, k := range versionedKinds {
-		all[i] = k
-	}
-	return all
-}
-
 var want = backup.Want{
-	Kinds: slices.Concat([]backup.AnyKind{clusters, planes, machines, templates, pools, managedPools, machinePools, fargates, statics, roles, controllers, namespaces, capi.Deployments}, versionKinds()),
+	Kinds: slices.Concat([]backup.AnyKind{clusters, planes, machines, templates, pools, managedPools, machinePools, fargates, statics, roles, controllers, namespaces, capi.Deployments}, check.InstalledKinds(), check.Kinds(versionedKinds)),
 	Secrets: []backup.SecretRule{
 		{Keys: []string{accessKey, secretKey}, Optional: []string{tokenKey}},
 		{Name: managerSecret, Keys: []string{managerKey}},

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"drift-detector/backup"
+	"drift-detector/backup/check"
 	"drift-detector/infra/capi"
 	"drift-detector/infra/walk"
-	"drift-detector/internal/lazyregexp"
 )
 
 // rowW1 is a row of CAPA's webhooks, as are W2 and W3. They take a restored object for a new one, of which they
@@ -42,7 +42,10 @@ type vpcSpec struct {
 // askCreated asks W1.
 func (q *questions) askCreated(id backup.ClusterID, s *clusterLocation) {
 	var vpc vpcSpec
-	_ = json.Unmarshal([]byte(s.record.Data.VPCSpec), &vpc)
+	if text := s.record.Data.VPCSpec; text != "" && json.Unmarshal([]byte(text), &vpc) != nil {
+		q.Note(rowW1, id, walk.Answer{Found: walk.Unread, Why: "spec.network.vpc of " + s.title() + " is of another form", Objects: []string{s.title()}})
+		return
+	}
 	release := q.releases[id.Backup]
 	six := s.kind == clusterKind && (vpc.IPv6 != nil || slices.ContainsFunc(s.specSubnets(), func(n specSubnet) bool { return n.IsIPv6 || n.IPv6CIDRBlock != "" }))
 	switch why, until := s.refused(&vpc); {
@@ -85,23 +88,19 @@ func (s *clusterLocation) refused(vpc *vpcSpec) (why, until string) {
 	return "", ""
 }
 
-// image is the image of CAPA's controller, wherever it is mirrored, with its tag.
-var image = lazyregexp.New(`(?:^|/)cluster-api-aws-controller(?:-[a-z0-9]+)?:(v[0-9][0-9A-Za-z.+-]*)(?:@.*)?$`)
-
 // releases returns the release of CAPA that ran when a backup was taken, where that is known and is one.
 func releases(s *backup.Snapshot) map[int]*version.Version {
 	one := map[int]*version.Version{}
-	for d := range capi.Deployments.In(s).All() {
-		for _, i := range d.Data.Images {
-			m := image.FindStringSubmatch(i)
-			if m == nil {
+	for n := range s.Backups {
+		for _, p := range check.Installed(s, n) {
+			if p.Type != "infrastructure" || p.Name != "aws" {
 				continue
 			}
-			v, err := version.ParseGeneric(m[1])
-			if before, seen := one[d.Backup]; err != nil || seen && (before == nil || !before.EqualTo(v)) {
+			v, err := version.ParseGeneric(p.Version)
+			if _, several := one[n]; several || err != nil {
 				v = nil
 			}
-			one[d.Backup] = v
+			one[n] = v
 		}
 	}
 	return one

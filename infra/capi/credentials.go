@@ -41,19 +41,21 @@ const secretKind = "Secret"
 // Manager is where the manifests of a controller put its own credential, and the name of its Deployment.
 type Manager struct{ Namespace, Secret, Key, Deployment string }
 
-// Deployment is what says where a controller runs, and by the images of its containers, which release.
-type Deployment struct{ Images []string }
+// Deployments say in which namespaces controllers run.
+var Deployments = backup.NewKind[struct{}]("deployments.apps").Ownerless()
 
-// Deployments are those of a backup.
-var Deployments = backup.NewKind("deployments.apps",
-	backup.Texts(func(d *Deployment) *[]string { return &d.Images }, "spec.template.spec.containers[].image")).Ownerless()
+// runsIn reports whether a Secret is in the controller's namespace: that of its manifests, or one with its
+// Deployment.
+func (m Manager) runsIn(of *backup.Snapshot, s *backup.Secret) bool {
+	return s.Namespace == m.Namespace || Deployments.In(of).Named(s.Backup, s.Namespace, m.Deployment) != nil
+}
 
 // Own finds the controller's own Secret in a backup. why precedes "Secret name" in
 // missing, which says what is not there and is empty otherwise.
 func (m Manager) Own(of *backup.Snapshot, secrets *backup.Secrets, n int, why string) (s *backup.Secret, missing string) {
 	var all []*backup.Secret
 	for s := range secrets.NamedOrOwned(m.Secret) {
-		if s.Backup == n && s.Name == m.Secret && !s.Value(m.Key).IsZero() {
+		if s.Backup == n && s.Name == m.Secret && !s.Value(m.Key).IsZero() && m.runsIn(of, s) {
 			all = append(all, s)
 		}
 	}
@@ -99,9 +101,7 @@ func (m Manager) OfIdentity(of *backup.Snapshot, secrets *backup.Secrets, id Ide
 		}
 		candidates = only(func(s *backup.Secret) bool { return slices.Contains(owned, s) })
 		if len(candidates) == 0 {
-			candidates = only(func(s *backup.Secret) bool {
-				return s.Namespace == m.Namespace || Deployments.In(of).Named(s.Backup, s.Namespace, m.Deployment) != nil
-			})
+			candidates = only(func(s *backup.Secret) bool { return m.runsIn(of, s) })
 		}
 		if len(candidates) == 0 && len(named) > 0 {
 			return nil, what, fmt.Sprintf("%s is not in %s, and the one in %s does not have the identity as its owner", what, m.Namespace, named[0].Namespace)

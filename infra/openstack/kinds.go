@@ -351,16 +351,8 @@ var namespaces = backup.NewKind("namespaces", backup.Raw(func(n *namespace) *str
 
 var versionedKinds = []*check.VersionKind{check.NewVersionKind("openstackclusters." + group)}
 
-func versionKinds() []backup.AnyKind {
-	all := make([]backup.AnyKind, len(versionedKinds))
-	for i, k := range versionedKinds {
-		all[i] = k
-	}
-	return all
-}
-
 var want = backup.Want{
-	Kinds: slices.Concat([]backup.AnyKind{clusters, machines, servers, templates, identities, referredImages, floatingPools, floatingAddresses, floatingClaims, namespaces, deployments, inventories}, versionKinds(), wantedOrc()),
+	Kinds: slices.Concat([]backup.AnyKind{clusters, machines, servers, templates, identities, referredImages, floatingPools, floatingAddresses, floatingClaims, namespaces, deployments, inventories}, check.Kinds(versionedKinds), wantedOrc()),
 	Secrets: []backup.SecretRule{
 		{Keys: []string{cloudsKey}, Optional: []string{caKey}},
 		{Type: "cluster.x-k8s.io/secret"}, // whether they are there: bootstrap data

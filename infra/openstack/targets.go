@@ -99,7 +99,7 @@ func (r *Recorded) soughtBy(server, name string) (names []string) {
 }
 
 // sought returns a server's name as it is compared with those of machines, which have no capital letters: any
-// other character is one that only a dot stands for.
+// other character is one that only a dot matches.
 func sought(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= utf8.RuneSelf {

@@ -81,6 +81,8 @@ func TestCredentialOrder(t *testing.T) {
 		{"identity is absent, its Secret is not", proven(identity(vspheretest.NewBackup())).Secret("kcm", "whatever", vspheretest.Login("anna", "p"), "shared").Secret("kcm", "x", vspheretest.Login("bob", "p"), "another"), "anna", "Secret kcm/whatever"},
 		{"identity and Secret are absent", identity(vspheretest.NewBackup()).Secret("kcm", "x", vspheretest.Login("bob", "p")), "", ""},
 		{"manager", manager(vspheretest.NewBackup()).Secret(managerSpace, managerSecret, yamlOf("username: 'anna'\npassword: 'p'\n")).Secret("x", managerSecret, yamlOf("username: bob\npassword: p")), "anna", "Secret capv-system/" + managerSecret},
+		{"manager's name in a tenant's namespace", manager(vspheretest.NewBackup()).Secret("team", managerSecret, yamlOf("username: bob\npassword: p")), "", ""},
+		{"manager where CAPV runs", deployed(manager(vspheretest.NewBackup()).Secret("capv", managerSecret, yamlOf("username: anna\npassword: p")), "capv"), "anna", "Secret capv/" + managerSecret},
 		{"manager's YAML is broken", manager(vspheretest.NewBackup()).Secret(managerSpace, managerSecret, yamlOf("password: m4rk3r\n\t: {")), "", ""},
 		{"manager's YAML is empty", manager(vspheretest.NewBackup()).Secret(managerSpace, managerSecret, yamlOf("username: anna")), "", ""},
 		{"identity of unknown kind", vspheretest.NewBackup().Set(clusters.Resource(), "spec.identityRef", fields{"kind": "Vault", "name": "x"}), "", ""},

@@ -243,7 +243,7 @@ func detached(device string) func(openstacklab.Object) {
 	}
 }
 
-// What a filter finds is told over the wire from what the backup records, and subnets count in all
+// What a filter finds is compared over the wire with what the backup records, and subnets count in all
 // networks where the cluster names none.
 func TestAnotherThingOfTheName(t *testing.T) {
 	project := openstacklab.Recorded.ProjectID
