@@ -179,14 +179,30 @@ func bootstrapData(m *machine) walk.Answer {
 		return none(object+" is not in the backup, and the Machine names no bootstrap data", object+" exists", m.title())
 	case m.ConfigPaused && !c.Paused:
 		return differs(object+" is paused", "it is unpaused", m.title())
-	case !m.ControlPlane && c.is(kubeadm) && c.plane.Paused && !c.Paused:
-		return differs(c.planeTitle()+" is paused, and does not call itself initialised again", "it is unpaused", m.title())
+	case !m.ControlPlane && c.is(kubeadm) && !c.Paused && c.silentPlane() != "":
+		return differs(c.planeTitle()+" does not call itself initialised again: "+c.silentPlane(), "that is called initialised", m.title())
 	case m.Bootstrap.Kind == "KubeadmConfig":
 		if why := m.cluster.unsigned(m.ControlPlane); why != "" {
 			return differs(why, "it has its key, tls.key", m.title())
 		}
 	}
 	return passed
+}
+
+// silentPlane says why KubeadmControlPlane never comes to call itself initialised, or is empty.
+func (c *cluster) silentPlane() string {
+	server, config := apiServer(c), initialised(c)
+	switch {
+	case c.plane.Paused:
+		return "it is paused"
+	case server.Found == walk.Differs:
+		return server.Why
+	case config.Found == walk.None:
+		return config.Why
+	case c.planeGone() && !c.nodesRead():
+		return "no machine of it was found"
+	}
+	return ""
 }
 
 // firstData are the kinds of bootstrap objects whose controllers create the data of a first machine while

@@ -232,7 +232,7 @@ func (res *Result) begun(e *Engine) (names []string) {
 		panic(err) // of a client in memory
 	}
 	for _, s := range all.Items {
-		if bytes.Contains(s.Data["value"], []byte("kubeadm init")) && e.world.get("Secret", s.Name) == nil {
+		if bytes.Contains(s.Data["value"], []byte("kubeadm init --config")) && e.world.get("Secret", s.Name) == nil {
 			names = append(names, s.Name)
 		}
 	}
