@@ -111,10 +111,20 @@ var conditionRows = []conditionRow{
 		return ""
 	},
 	func(f *machine) string {
-		if !f.off() || f.outcome != code.AdoptedPoweredOn && f.outcome != code.Stuck || !f.replaceable() {
+		if f.outcome != code.AdoptedPoweredOn || !f.unhealthy || !f.remedied {
 			return ""
 		}
-		return "unless its Node is not Ready for longer than " + f.check.title() + " allows: then Machine and VM are deleted and re-created"
+		return "unless that takes longer than " + f.check.title() + " allows: then Machine and VM are deleted and re-created"
+	},
+	func(f *machine) string {
+		if f.outcome != code.ReplacedByMachineHealthCheck || f.check.starting == 0 {
+			return ""
+		}
+		now := f.check.unhealthy + f.check.starting
+		if ok, why := f.check.within(now, now); !ok {
+			return "only once those run that are started: until then " + why
+		}
+		return ""
 	},
 	func(f *machine) string {
 		if !f.healthy() || f.outcome != code.Stuck || !f.verdict.ControlPlane || f.cluster.remaking == "" {

@@ -117,6 +117,17 @@ func (f *machine) complaint() (row, why string) {
 	}
 }
 
+// hurried reports whether a health check may have the machine deleted before it has started: what its
+// Node has been for longer than the check allows is too long at once (nodeChecks in
+// internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.13.6).
+func (f *machine) hurried() bool {
+	if !f.unhealthy || !f.remedied {
+		return false
+	}
+	row, _ := f.complaint()
+	return row == "core.H8"
+}
+
 // doubt says of a machine that runs and that a health check calls unhealthy why nobody knows
 // whether it is replaced, or is empty. That KubeadmControlPlane refuses while several Machines
 // have no Node is true only of those that no health check calls unhealthy

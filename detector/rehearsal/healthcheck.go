@@ -107,11 +107,7 @@ func limited(p *actions, f *machine) bool {
 	if f.check == nil || !f.unhealthy {
 		return f.check != nil
 	}
-	allows := f.check.allows
-	if f.stale() {
-		allows = f.check.certainly
-	}
-	if ok, why := allows(); !ok {
+	if ok, why := f.check.heals(f); !ok {
 		p.notes(walk.Differs, why)
 	}
 	return true
@@ -137,6 +133,7 @@ type sight struct {
 	others string // conditions of its Node beside Ready
 	gone   bool   // nor is its instance there, so that nobody hears of the Node
 	unsure bool   // whether it will have one is not known
+	starts bool   // it does not run yet
 }
 
 // judgement is what health checks say of all machines of which they see the same: many
@@ -176,9 +173,13 @@ func (c *cluster) examine() {
 			if seen.plane {
 				h.planes += j.machines
 			}
-			if _, bad := h.minds(seen); bad || seen.late {
+			_, bad := h.minds(seen)
+			switch bad = bad || seen.late; {
+			case bad && seen.starts:
+				h.starting += j.machines
+			case bad:
 				h.unhealthy += j.machines
-			} else if seen.unsure {
+			case seen.unsure:
 				h.unsure += j.machines
 			}
 		}
@@ -200,11 +201,11 @@ func (s sight) judge(checks []*check) *judgement {
 // Node. They spare workers until the control plane is initialised, and of one that is not
 // nobody sees the Nodes. What has stopped does not tell the API server that it is well.
 func (f *machine) sight() sight {
-	s := sight{checks: &f.checks[0], plane: f.set == &f.cluster.control, asked: f.Machine.Remediate, broken: f.broken(), gone: f.stale()}
+	s := sight{checks: &f.checks[0], plane: f.set == &f.cluster.control, asked: f.Machine.Remediate, broken: f.broken(), gone: f.stale(), starts: f.starts()}
 	switch {
 	case f.cluster.uninitialised:
 		s.spared, s.late = !f.verdict.ControlPlane && !s.asked, true
-	case f.stopped() && (f.node != nil || !f.cluster.read):
+	case (f.stopped() || s.starts) && (f.node != nil || !f.cluster.read):
 		s.unwell = true
 	case f.node != nil:
 		s.unwell, s.others = !f.node.Ready, f.node.Conditions

@@ -9,14 +9,31 @@ import (
 )
 
 // allows reports whether the health check acts on that many unhealthy machines, and
-// otherwise why not. Of a percentage the limit is rounded down, and one that is a text
-// without a percent sign is an error, after which it does nothing (getMaxUnhealthy in
+// otherwise why not. Machines that are being started are unhealthy until they run: it acts
+// once so few are left that it may.
+func (h *check) allows() (bool, string) { return h.within(h.unhealthy, h.unhealthy+h.starting) }
+
+// heals reports whether the health check acts on a machine that it calls unhealthy, and
+// otherwise why not.
+func (h *check) heals(f *machine) (bool, string) {
+	switch {
+	case f.stale():
+		return h.certainly()
+	case f.starts(): // itself included
+		return h.within(h.unhealthy+1, h.unhealthy+max(1, h.starting))
+	}
+	return h.allows()
+}
+
+// within reports whether a number of unhealthy machines is allowed that goes from most to fewest. Of
+// a percentage the limit is rounded down, and one that is a text without a percent sign is
+// an error, after which it does nothing (getMaxUnhealthy in
 // internal/controllers/machinehealthcheck v1.8.0 to v1.13.1).
-func (h *check) allows() (bool, string) {
+func (h *check) within(fewest, most int) (bool, string) {
 	if within := h.spec.Remediation.TriggerIf.UnhealthyInRange; within != "" {
 		low, high, ok := parseRange(within)
-		if ok && (h.unhealthy < low || h.unhealthy > high) {
-			return false, fmt.Sprintf("%s stops, because %s not within %s", h.title(), plural(h.unhealthy, "unhealthy machine is", "unhealthy machines are"), within)
+		if ok && (most < low || fewest > high) {
+			return false, fmt.Sprintf("%s stops, because %s not within %s", h.title(), plural(fewest, "unhealthy machine is", "unhealthy machines are"), within)
 		}
 		return true, ""
 	}
@@ -27,9 +44,9 @@ func (h *check) allows() (bool, string) {
 	switch n, err := intstr.GetScaledValueFromIntOrPercent(limit, h.targets, false); {
 	case err != nil:
 		return false, fmt.Sprintf("%s stops, because its limit is neither a number nor a percentage: %s", h.title(), limit)
-	case h.unhealthy > n:
+	case fewest > n:
 		return false, fmt.Sprintf("%s stops, because %d of %s %s unhealthy and %s is its limit",
-			h.title(), h.unhealthy, plural(h.targets, "machine", "machines"), verb(h.unhealthy, "is", "are"), limit)
+			h.title(), fewest, plural(h.targets, "machine", "machines"), verb(fewest, "is", "are"), limit)
 	}
 	return true, ""
 }

@@ -244,6 +244,15 @@ var outcomeRows = []outcomeRow{
 		func(f *machine) string { return f.searchedAndMade() },
 	},
 	{
+		"powered off, and a health check may not wait for it", func(f *machine) bool {
+			return f.starts() && f.hurried() && (f.found() || f.verdict.Finds == detector.FindsByName)
+		}, code.CannotKnow,
+		func(f *machine) string {
+			_, why := f.complaint()
+			return "its VM is found by " + f.recognised() + ", and " + f.controller() + " powers it on, but " + why + ": unless its Node is Ready again before that acts, Machine and VM are deleted"
+		},
+	},
+	{
 		"healthy, powered off", func(f *machine) bool { return f.poweredOn() && f.found() }, code.AdoptedPoweredOn,
 		func(f *machine) string {
 			return "its VM is found by " + f.recognised() + ", and " + f.controller() + " powers it on at once"

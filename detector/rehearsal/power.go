@@ -36,6 +36,9 @@ func (f *machine) stopped() bool {
 	return exists && f.off() && (!f.poweredOn() || f.paused || f.cluster.idle())
 }
 
+// starts reports whether the controller starts the instance soon after the restore.
+func (f *machine) starts() bool { return f.poweredOn() && !f.stopped() }
+
 // idle reports whether no infrastructure controller acts on the cluster until somebody
 // brings back what the backup lacks.
 func (c *cluster) idle() bool { return len(c.halts) > 0 || c.Derived }

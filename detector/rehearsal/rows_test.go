@@ -81,6 +81,7 @@ var rowStories = []rowStory{
 	{"its controller searches by name and finds none", nil, func(s *story) {
 		s.worker("m", finding(unknown("NotFoundByName"), detector.FindsNothing))
 	}, code.NewInstanceCreated},
+	{"powered off, and a health check may not wait for it", coveredBy(workers), func(s *story) { s.plane("a", found); s.worker("m", warned(found, "PoweredOff")) }, code.CannotKnow},
 	{"healthy, powered off", nil, func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, code.AdoptedPoweredOn},
 	{"its controller searches by name and finds none", nil, func(s *story) { s.worker("m", finding(warned(byName, "Renamed"), detector.FindsNothing)) }, code.NewInstanceCreated},
 	{"its controller searches by name and finds none", nil, func(s *story) {
@@ -336,18 +337,21 @@ func TestConditions(t *testing.T) {
 		arrange func(*story)
 		want    string // in the condition; empty: there is none
 	}{
-		"identity absent":                    {nil, func(s *story) { s.worker("m", found); halt(s) }, "only once VSphereClusterIdentity shared"},
-		"identity absent, ghost":             {nil, func(s *story) { s.ghostWorker("m"); halt(s) }, ""},
-		"Cluster object absent":              {nil, func(s *story) { s.worker("m", found); s.cluster.Derived = true }, "only once its Cluster object"},
-		"stale":                              {nil, func(s *story) { s.worker("m", gone) }, "if first, CAPV clones a new VM under the old name"},
-		"stale elsewhere":                    {nil, func(s *story) { s.worker("m", gone); s.cluster.Provider = "aws" }, ""},
-		"renamed":                            {nil, func(s *story) { s.worker("m", warned(found, "Renamed")) }, "clones a second VM beside it"},
-		"healthy":                            {nil, func(s *story) { s.worker("m", found) }, ""},
-		"duplicate":                          {nil, func(s *story) { s.worker("m", warned(found, code.DuplicateID)) }, "destroy every VM of its datacenter with that id"},
-		"duplicate elsewhere":                {nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", warned(found, code.DuplicateID)) }, "deletes both is not known here"},
-		"reidentified":                       {nil, func(s *story) { s.worker("m", warned(found, code.Reidentified)) }, "both second keys differ"},
-		"surplus":                            {nil, func(s *story) { s.worker("m", found); s.worker("n", found); s.snapshot.Groups[1].Desired.N = 1 }, "the Machine that its owner deletes at once"},
-		"powered off under a health check":   {coveredBy(workers), func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, "MachineHealthCheck check-0 allows"},
+		"identity absent":        {nil, func(s *story) { s.worker("m", found); halt(s) }, "only once VSphereClusterIdentity shared"},
+		"identity absent, ghost": {nil, func(s *story) { s.ghostWorker("m"); halt(s) }, ""},
+		"Cluster object absent":  {nil, func(s *story) { s.worker("m", found); s.cluster.Derived = true }, "only once its Cluster object"},
+		"stale":                  {nil, func(s *story) { s.worker("m", gone) }, "if first, CAPV clones a new VM under the old name"},
+		"stale elsewhere":        {nil, func(s *story) { s.worker("m", gone); s.cluster.Provider = "aws" }, ""},
+		"renamed":                {nil, func(s *story) { s.worker("m", warned(found, "Renamed")) }, "clones a second VM beside it"},
+		"healthy":                {nil, func(s *story) { s.worker("m", found) }, ""},
+		"duplicate":              {nil, func(s *story) { s.worker("m", warned(found, code.DuplicateID)) }, "destroy every VM of its datacenter with that id"},
+		"duplicate elsewhere":    {nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", warned(found, code.DuplicateID)) }, "deletes both is not known here"},
+		"reidentified":           {nil, func(s *story) { s.worker("m", warned(found, code.Reidentified)) }, "both second keys differ"},
+		"surplus":                {nil, func(s *story) { s.worker("m", found); s.worker("n", found); s.snapshot.Groups[1].Desired.N = 1 }, "the Machine that its owner deletes at once"},
+		"powered off under a health check": {[]fields{{
+			"clusterName": "prod", "selector": fields{"matchLabels": fields{"group": workers}},
+			"checks": fields{"unhealthyMachineConditions": []any{fields{"type": "NodeHealthy", "status": "Unknown", "timeoutSeconds": 600}}},
+		}}, func(s *story) { s.plane("a", found); s.worker("m", warned(found, "PoweredOff")); s.node("m", false) }, "MachineHealthCheck check-0 allows"},
 		"stopped elsewhere":                  {nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, ""},
 		"suspended, under a health check":    {coveredBy("other"), func(s *story) { s.worker("m", asleep(found)) }, ""},
 		"stopped with its control plane":     {coveredBy(workers), func(s *story) { s.cluster.Provider = aws; s.plane("a", halted(found)); s.worker("m", halted(found)) }, ""},

@@ -268,8 +268,6 @@ func (f *machine) findRemedy() (bool, string) {
 		return false, f.pausedOwner() + " is paused, and leaves it as it is"
 	case f.spared() != "":
 		return false, f.spared()
-	case f.stale():
-		return h.certainly()
 	}
-	return h.allows()
+	return h.heals(f)
 }

@@ -149,6 +149,8 @@ func (pl *planner) poweredOff(d *draft, s *set, m *report.Machine) {
 		pl.staysOff(d, m)
 	case suspended(m):
 		d.after("Its VM is suspended: "+p.Controller+" powers on what is powered off, and fails at what is suspended. Start it, which resumes it; if it is suspended on purpose, "+pl.keptBack("its cluster")+".", look...)
+	case outcome(m) == code.CannotKnow && starts:
+		d.before("It does not run, and whether it is started before a controller gives it up is not known. Start it before the restore, if it is to stay, and see that its Node is Ready.", look...)
 	case c.Paused || outcome(m) == code.UntouchedPaused:
 		d.after("It is paused, with its cluster or by itself (annotation cluster.x-k8s.io/paused), and "+p.Controller+" powers its VM on as soon as it is not any more. Start it if it is to run before that; if it is off on purpose, keep it paused.", look...)
 	default:

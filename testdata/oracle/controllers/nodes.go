@@ -125,7 +125,8 @@ func (w *World) kubelets() {
 	}
 }
 
-// report writes what a kubelet reports, and reports whether that is something new.
+// report writes what a kubelet reports, and reports whether that is something new. One that is
+// dead has been so for an hour, longer than a health check waits.
 func report(n *corev1.Node, alive bool) bool {
 	changed := false
 	for i := range n.Status.Conditions {
@@ -139,6 +140,9 @@ func report(n *corev1.Node, alive bool) bool {
 		}
 		if c.Status != want {
 			c.Status, c.LastTransitionTime, changed = want, metav1.Now(), true
+			if !alive {
+				c.LastTransitionTime = metav1.NewTime(time.Now().Add(-time.Hour))
+			}
 		}
 	}
 	return changed
