@@ -113,6 +113,18 @@ func limited(p *actions, f *machine) bool {
 	return true
 }
 
+// heals reports whether the health check acts on a machine that it calls unhealthy, and
+// otherwise why not.
+func (h *check) heals(f *machine) (bool, string) {
+	switch {
+	case f.stale():
+		return h.certainly()
+	case f.starts(): // itself included
+		return h.within(h.unhealthy+1, h.unhealthy+max(1, h.starting))
+	}
+	return h.allows()
+}
+
 // remediatedByOthers asks core.H10.
 func remediatedByOthers(p *actions, f *machine) bool {
 	if f.check != nil && f.unhealthy && f.check.remediator() != "" {

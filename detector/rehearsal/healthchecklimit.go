@@ -13,18 +13,6 @@ import (
 // once so few are left that it may.
 func (h *check) allows() (bool, string) { return h.within(h.unhealthy, h.unhealthy+h.starting) }
 
-// heals reports whether the health check acts on a machine that it calls unhealthy, and
-// otherwise why not.
-func (h *check) heals(f *machine) (bool, string) {
-	switch {
-	case f.stale():
-		return h.certainly()
-	case f.starts(): // itself included
-		return h.within(h.unhealthy+1, h.unhealthy+max(1, h.starting))
-	}
-	return h.allows()
-}
-
 // within reports whether a number of unhealthy machines is allowed that goes from most to fewest. Of
 // a percentage the limit is rounded down, and one that is a text without a percent sign is
 // an error, after which it does nothing (getMaxUnhealthy in

@@ -590,16 +590,16 @@ func TestPoweredOffIsStarted(t *testing.T) {
 func TestPowerOnIsLeftToControllersOnlyAsForeseen(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*report.Report, *report.Machine)
-		left   bool
+		who    string // acts
 	}{
-		"as foreseen":                      {forecastOf("AdoptedPoweredOn", "poweredOff"), true},
-		"without a forecast":               {forecastOf("", "poweredOff"), true},
-		"suspended":                        {forecastOf("Stuck", "suspended"), false},
-		"suspended, without a forecast":    {forecastOf("", "suspended"), false},
-		"paused by itself":                 {forecastOf("UntouchedPaused", "poweredOff"), false},
-		"nobody knows":                     {forecastOf("CannotKnow", "poweredOff"), false},
-		"not adopted":                      {forecastOf("GhostKeepsRunning", "poweredOff"), false},
-		"in a paused one without forecast": {func(r *report.Report, _ *report.Machine) { r.Clusters[0].Paused = true }, false},
+		"as foreseen":                      {forecastOf("AdoptedPoweredOn", "poweredOff"), "controllers"},
+		"without a forecast":               {forecastOf("", "poweredOff"), "controllers"},
+		"suspended":                        {forecastOf("Stuck", "suspended"), "you, after"},
+		"suspended, without a forecast":    {forecastOf("", "suspended"), "you, after"},
+		"paused by itself":                 {forecastOf("UntouchedPaused", "poweredOff"), "you, after"},
+		"nobody knows":                     {forecastOf("CannotKnow", "poweredOff"), "you, before"},
+		"not adopted":                      {forecastOf("GhostKeepsRunning", "poweredOff"), "you, after"},
+		"in a paused one without forecast": {func(r *report.Report, _ *report.Machine) { r.Clusters[0].Paused = true }, "you, after"},
 	} {
 		r := sample("alpha")
 		c := &r.Clusters[0]
@@ -609,13 +609,14 @@ func TestPowerOnIsLeftToControllersOnlyAsForeseen(t *testing.T) {
 		c.ControlPlane.Kind, c.ControlPlane.Machines, c.Workers.Groups = "", []report.Machine{*m}, nil
 		r.Clusters, r.InfraMachines = r.Clusters[:1], nil
 		text := planText(New(r, providerTools))
-		if strings.Contains(text, "powers its VM on as soon as it is adopted") != tt.left {
-			t.Errorf("%s: says that CAPV powers it on: %v", name, !tt.left)
+		if left := tt.who == "controllers"; strings.Contains(text, "powers its VM on as soon as it is adopted") != left {
+			t.Errorf("%s: says that CAPV powers it on: %v", name, !left)
 		}
-		want := "0 findings need you before the restore, 1 after; controllers fix 0"
-		if tt.left {
-			want = "0 findings need you before the restore, 0 after; controllers fix 1"
-		}
+		want := map[string]string{
+			"you, before": "1 finding needs you before the restore, 0 after; controllers fix 0",
+			"you, after":  "0 findings need you before the restore, 1 after; controllers fix 0",
+			"controllers": "0 findings need you before the restore, 0 after; controllers fix 1",
+		}[tt.who]
 		if !strings.Contains(text, want) {
 			t.Errorf("%s: it does not say %q", name, want)
 		}
@@ -671,6 +672,7 @@ func TestWarningsOfHealthyMachines(t *testing.T) {
 		{"MachineMissing", "vsphere", "OrphanedAndReplaced", "creates a new one", report.Controller},
 		{"MachineMissing", "vsphere", "GhostKeepsRunning", "may be a member of etcd", report.Operator},
 		{"PoweredOff", "vsphere", "AdoptedPoweredOn", "powers its VM on", report.Controller},
+		{"PoweredOff", "vsphere", "CannotKnow", "Start it before the restore", report.Operator},
 		{"PoweredOff", "aws", "Adopted", "Start it", report.Operator},
 	} {
 		r := sample("alpha")
