@@ -97,7 +97,7 @@ func (e *Engine) run(most int) (rounds int, quiet bool) {
 		}
 		e.collectGarbage()
 		now := e.fingerprint()
-		if now == last && e.faults == 0 {
+		if now == last && e.faults == 0 && e.world.find(func(v *VM) bool { return v.boots > 0 }) == nil {
 			return rounds + 1, true
 		}
 		last = now

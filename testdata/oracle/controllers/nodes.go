@@ -117,7 +117,10 @@ func (w *World) kubelets() {
 			w.deleteNode(&n)
 			continue
 		}
-		if report(&n, v != nil && v.On && !v.NotReady) {
+		if v != nil {
+			v.boots = max(0, v.boots-1)
+		}
+		if report(&n, v != nil && v.On && !v.NotReady && v.boots == 0) {
 			if err := w.workload.client.Status().Update(context.Background(), &n); err != nil {
 				panic(err)
 			}

@@ -73,7 +73,7 @@ func (s *infraStandIn) vsphereVM(o *unstructured.Unstructured) {
 		return
 	}
 	if !vm.On {
-		vm.On = true
+		vm.On, vm.boots = true, s.e.rand.Intn(16)
 		s.e.trace("VM %s was powered on", vm.Name)
 		w.poweredOn = append(w.poweredOn, vm.Name)
 	}
