@@ -143,6 +143,8 @@ func (f *machine) doubt() string {
 		return " and leaves them to " + h.remediator() + ": what that does is not known here"
 	case h.passesRange():
 		return " and acts within " + h.spec.Remediation.TriggerIf.UnhealthyInRange + " alone. Until the Nodes of its machines are found again it counts those, too, and may pass that: whether it has these replaced is not known here"
+	case !f.starts() && h.held(f.remedy):
+		return " and" + strings.TrimPrefix(f.remedy, h.title()) + ". Once fewer are, by a step of the plan or by themselves, it has these replaced"
 	case f.verdict.ControlPlane && f.cluster.doubtful && allowed:
 		return ". Whether they are replaced is not known here: " + f.cluster.remediation
 	}
