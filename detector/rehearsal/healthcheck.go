@@ -211,13 +211,14 @@ func (s sight) judge(checks []*check) *judgement {
 
 // sight returns what health checks look at: the annotation, the Machine's conditions and the
 // Node. They spare workers until the control plane is initialised, and of one that is not
-// nobody sees the Nodes. What has stopped does not tell the API server that it is well.
+// nobody sees the Nodes. What has stopped does not tell the API server that it is well; of what
+// is started soon, a Node that was read counts as it is.
 func (f *machine) sight() sight {
 	s := sight{checks: &f.checks[0], plane: f.set == &f.cluster.control, asked: f.Machine.Remediate, broken: f.broken(), gone: f.stale(), starts: f.starts()}
 	switch {
 	case f.cluster.uninitialised:
 		s.spared, s.late = !f.verdict.ControlPlane && !s.asked, true
-	case (f.stopped() || s.starts) && (f.node != nil || !f.cluster.read):
+	case f.stopped() && (f.node != nil || !f.cluster.read), s.starts && !f.cluster.read:
 		s.unwell = true
 	case f.node != nil:
 		s.unwell, s.others = !f.node.Ready, f.node.Conditions
