@@ -77,6 +77,10 @@ var known = []Known{
 	{"A14", "whether the API server answers is unknown, and what is deleted if it does not is said (OutcomeUnknown)", func(_ *World, res *Result, d Disagreement) bool {
 		return slices.Contains([]string{destroyed, removed}, d.Kind) && strings.Contains(res.Forecast.Reasons["OutcomeUnknown"], "and deletes one of its Machines")
 	}},
+	{"A15", "that all Nodes are Ready is a condition (NodesUnread) where they were not read: a machine has none", func(w *World, res *Result, d Disagreement) bool {
+		return slices.Contains([]string{destroyed, removed}, d.Kind) && slices.Contains(res.Forecast.Conditions, "NodesUnread") &&
+			w.find(func(v *VM) bool { return v.Name == d.Machine && (v.NoNode || v.NotReady) }) != nil
+	}},
 	{"A12", "no MachineSet makes a machine of another minor version than the control plane's, so that nothing is rolled out", func(w *World, _ *Result, d Disagreement) bool {
 		return slices.Contains([]string{notActed, notMade, falseMade, cautious}, d.Kind) && w.minorsDiffer()
 	}},
