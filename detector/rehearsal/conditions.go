@@ -30,7 +30,7 @@ var Conditions = []Condition{
 	{code.ForeignPools, "The IPAM providers of these pools bind their claims again to the addresses that they had"},
 	{code.ResourceSetsApplied, "What these hold is still what the workload clusters are to have: they write it again as the backup has it, passwords and versions of charts included, and ClusterResourceSets with ApplyOnce create again what was deleted there"},
 	{code.AppliedAgain, "What applies these objects stays off until they are restored and unpaused, and applies then what the backup holds: Git and charts are not in the backup"},
-	{code.APIServersAnswer, "The API servers of these clusters answer with the kubeconfigs of the backup: they were asked with others from here, or these are created again"},
+	{code.APIServersAnswer, "The API servers of these clusters answer with the kubeconfigs of the backup: they were asked with others from here, or these are created again, which Secret CLUSTER-ca signs. Else their control planes count as never initialised, and health checks may delete even the last of their machines"},
 	{code.WatchFilter, "The new controllers run with the watch filter of these Clusters: others leave them alone"},
 	{code.CertificatesLast, "The certificates of these machines last longer than the days before which KubeadmControlPlane replaces machines: the backup does not say when they expire, or that day is within a week"},
 	{code.EtcdMembers, "The etcd of these clusters has no member beside those of their Nodes: KubeadmControlPlane removes one that has no Machine"},

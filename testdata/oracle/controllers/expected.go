@@ -58,7 +58,8 @@ var known = []Known{
 		return d.Kind == failing && slices.Contains(res.Forecast.Conditions, "NothingToReplace") && strings.Contains(d.Text, "failed to retrieve ") && strings.Contains(d.Text, "Template ")
 	}},
 	{"A8", "a kubeconfig that the control plane creates of another authority is a condition (APIServersAnswer)", func(_ *World, res *Result, d Disagreement) bool {
-		return slices.Contains([]string{failing, disturbed, notMade, notActed, falseMade, cautious}, d.Kind) && slices.Contains(res.Forecast.Conditions, "APIServersAnswer") && res.refusesAuthority()
+		kinds := []string{failing, disturbed, notMade, notActed, falseMade, cautious, destroyed, falseYes}
+		return slices.Contains(kinds, d.Kind) && slices.Contains(res.Forecast.Conditions, "APIServersAnswer") && res.refusesAuthority()
 	}},
 	{"O2", "the oracle's management cluster refused writes: a MachineDeployment whose MachineSet is not adopted makes another", func(w *World, _ *Result, d Disagreement) bool {
 		return w.faults > 0
@@ -106,8 +107,12 @@ func (res *Result) fails(kinds ...string) bool {
 	return false
 }
 
-// refusesAuthority reports whether a controller failed because the API server has another authority.
+// refusesAuthority reports whether a controller failed because the API server has another authority,
+// or would have, had a health check not deleted the machines that it ran on.
 func (res *Result) refusesAuthority() bool {
+	if slices.ContainsFunc(res.What, func(what string) bool { return strings.Contains(what, "-ca otherPair") }) {
+		return true
+	}
 	for _, why := range res.Errors {
 		if strings.Contains(why, "it trusts another authority") {
 			return true
