@@ -117,12 +117,18 @@ var conditionRows = []conditionRow{
 		return "unless that takes longer than " + f.check.title() + " allows: then Machine and VM are deleted and re-created"
 	},
 	func(f *machine) string {
+		if !f.healthy() || deletes[f.outcome] || !f.isHeld() {
+			return ""
+		}
+		return "unless fewer machines are unhealthy than now: then " + f.check.title() + " has its Machine and instance deleted"
+	},
+	func(f *machine) string {
 		if f.outcome != code.ReplacedByMachineHealthCheck || f.check.starting == 0 {
 			return ""
 		}
 		now := f.check.unhealthy + f.check.starting
 		if ok, why := f.check.within(now, now); !ok {
-			return "only once those run that are started: until then " + why
+			return "only once those run that are started or created: until then " + why
 		}
 		return ""
 	},

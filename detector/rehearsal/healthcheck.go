@@ -145,7 +145,7 @@ type sight struct {
 	others string // conditions of its Node beside Ready
 	gone   bool   // nor is its instance there, so that nobody hears of the Node
 	unsure bool   // whether it will have one is not known
-	starts bool   // it does not run yet
+	starts bool   // it does not run yet, and its controller starts or creates it
 }
 
 // judgement is what health checks say of all machines of which they see the same: many
@@ -214,11 +214,11 @@ func (s sight) judge(checks []*check) *judgement {
 // nobody sees the Nodes. What has stopped does not tell the API server that it is well; of what
 // is started soon, a Node that was read counts as it is.
 func (f *machine) sight() sight {
-	s := sight{checks: &f.checks[0], plane: f.set == &f.cluster.control, asked: f.Machine.Remediate, broken: f.broken(), gone: f.stale(), starts: f.starts()}
+	s := sight{checks: &f.checks[0], plane: f.set == &f.cluster.control, asked: f.Machine.Remediate, broken: f.broken(), gone: f.stale(), starts: f.starts() || f.isMade()}
 	switch {
 	case f.cluster.uninitialised:
 		s.spared, s.late = !f.verdict.ControlPlane && !s.asked, true
-	case f.stopped() && (f.node != nil || !f.cluster.read), s.starts && !f.cluster.read:
+	case f.stopped() && (f.node != nil || !f.cluster.read), f.starts() && !f.cluster.read:
 		s.unwell = true
 	case f.node != nil:
 		s.unwell, s.others = !f.node.Ready, f.node.Conditions

@@ -9,8 +9,8 @@ import (
 )
 
 // allows reports whether the health check acts on that many unhealthy machines, and
-// otherwise why not. Machines that are being started are unhealthy until they run: it acts
-// once so few are left that it may.
+// otherwise why not. Machines that are started or created are unhealthy until they run: it
+// acts once so few are left that it may.
 func (h *check) allows() (bool, string) { return h.within(h.unhealthy, h.unhealthy+h.starting) }
 
 // within reports whether a number of unhealthy machines is allowed that goes from most to fewest. Of

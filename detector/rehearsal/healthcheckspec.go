@@ -97,7 +97,7 @@ type check struct {
 type covered struct {
 	targets, planes, unhealthy int
 	unsure                     int // that are not known to have a Node, nor to have none
-	starting                   int // that it calls unhealthy until they run, and that their controller starts
+	starting                   int // that it calls unhealthy until they run, and that their controller starts or creates
 }
 
 func (h *check) title() string { return "MachineHealthCheck " + h.name }

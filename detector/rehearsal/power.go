@@ -39,6 +39,11 @@ func (f *machine) stopped() bool {
 // starts reports whether the controller starts the instance soon after the restore.
 func (f *machine) starts() bool { return f.poweredOn() && !f.stopped() }
 
+// isMade reports whether the controller creates the machine's instance after the restore.
+func (f *machine) isMade() bool {
+	return (f.unprovisioned() || f.makesOne()) && !f.failed() && f.cannotBeMade() == ""
+}
+
 // idle reports whether no infrastructure controller acts on the cluster until somebody
 // brings back what the backup lacks.
 func (c *cluster) idle() bool { return len(c.halts) > 0 || c.Derived }

@@ -75,8 +75,12 @@ var known = []Known{
 	{"A11", "how many running machines a rollout deletes that can create none is not foretold (OutcomeUnknown)", func(_ *World, res *Result, d Disagreement) bool {
 		return slices.Contains([]string{destroyed, removed}, d.Kind) && strings.Contains(res.Forecast.Reasons["OutcomeUnknown"], "it can create no machine")
 	}},
-	{"A14", "whether the API server answers is unknown, and what is deleted if it does not is said (OutcomeUnknown)", func(_ *World, res *Result, d Disagreement) bool {
-		return slices.Contains([]string{destroyed, removed}, d.Kind) && strings.Contains(res.Forecast.Reasons["OutcomeUnknown"], "and deletes one of its Machines")
+	{"A14", "which Machine is deleted because the API server does not answer, or may not, is not said (ControlPlaneDown, OutcomeUnknown)", func(_ *World, res *Result, d Disagreement) bool {
+		return slices.Contains([]string{destroyed, removed}, d.Kind) && (strings.Contains(res.Forecast.Reasons["OutcomeUnknown"], "and deletes one of its Machines") ||
+			strings.Contains(res.Forecast.Reasons["ControlPlaneDown"], "and deletes one of them"))
+	}},
+	{"A16", "a limit holds a health check back until fewer are unhealthy (OutcomeUnknown)", func(_ *World, res *Result, d Disagreement) bool {
+		return slices.Contains([]string{destroyed, removed}, d.Kind) && strings.Contains(res.Forecast.Reasons["OutcomeUnknown"], "Once fewer are")
 	}},
 	{"A15", "that all Nodes are Ready is a condition (NodesUnread) where they were not read: a machine has none", func(w *World, res *Result, d Disagreement) bool {
 		return slices.Contains([]string{destroyed, removed}, d.Kind) && slices.Contains(res.Forecast.Conditions, "NodesUnread") &&

@@ -15,7 +15,7 @@ import (
 // Forecast is what the program says of a world.
 type Forecast struct {
 	Safe     string            `json:"safe"`
-	Reasons  map[string]string `json:"reasons,omitempty"`  // message by code
+	Reasons  map[string]string `json:"reasons,omitempty"`  // messages by code
 	Outcomes map[string]string `json:"outcomes,omitempty"` // by machine; - where there is none
 	Messages map[string]string `json:"-"`                  // of outcomes, by machine
 	// Conditions are the codes of those of the answer.
@@ -63,7 +63,7 @@ func forecast(program, dir string) (*Forecast, error) {
 	}
 	f := &Forecast{Safe: r.Summary.Answer.Safe, Reasons: map[string]string{}, Outcomes: map[string]string{}, Messages: map[string]string{}}
 	for _, r := range r.Summary.Answer.Reasons {
-		f.Reasons[r.Code] = r.Message
+		f.Reasons[r.Code] += r.Message + "\n"
 	}
 	for _, c := range r.Summary.Answer.Conditions {
 		f.Conditions = append(f.Conditions, c.Code)
