@@ -76,15 +76,15 @@ var known = []Known{
 		return slices.Contains([]string{destroyed, removed}, d.Kind) && strings.Contains(res.Forecast.Reasons["OutcomeUnknown"], "it can create no machine")
 	}},
 	{"A14", "which Machine is deleted because the API server does not answer, or may not, is not said (ControlPlaneDown, OutcomeUnknown)", func(_ *World, res *Result, d Disagreement) bool {
-		return slices.Contains([]string{destroyed, removed}, d.Kind) && (strings.Contains(res.Forecast.Reasons["OutcomeUnknown"], "and deletes one of its Machines") ||
-			strings.Contains(res.Forecast.Reasons["ControlPlaneDown"], "and deletes one of them"))
+		said := strings.Contains(res.Forecast.Reasons["OutcomeUnknown"], "and deletes one of its Machines") || strings.Contains(res.Forecast.Reasons["ControlPlaneDown"], "and deletes one of them")
+		return said && slices.Contains([]string{destroyed, removed}, d.Kind) && slices.ContainsFunc(res.Fates, func(f *Fate) bool { return f.Machine == d.Machine && f.ControlPlane })
 	}},
 	{"A16", "a limit holds a health check back until fewer are unhealthy (OutcomeUnknown)", func(_ *World, res *Result, d Disagreement) bool {
 		return slices.Contains([]string{destroyed, removed}, d.Kind) && strings.Contains(res.Forecast.Reasons["OutcomeUnknown"], "Once fewer are")
 	}},
 	{"A15", "that all Nodes are Ready is a condition (NodesUnread) where they were not read: a machine has none", func(w *World, res *Result, d Disagreement) bool {
 		return slices.Contains([]string{destroyed, removed}, d.Kind) && slices.Contains(res.Forecast.Conditions, "NodesUnread") &&
-			w.find(func(v *VM) bool { return v.Name == d.Machine && (v.NoNode || v.NotReady) }) != nil
+			slices.ContainsFunc(w.VMs, func(v *VM) bool { return v.Name == d.Machine && (v.NoNode || v.NotReady) })
 	}},
 	{"A12", "no MachineSet makes a machine of another minor version than the control plane's, so that nothing is rolled out", func(w *World, _ *Result, d Disagreement) bool {
 		return slices.Contains([]string{notActed, notMade, falseMade, cautious}, d.Kind) && w.minorsDiffer()

@@ -108,6 +108,9 @@ func nodeObjects(v *VM, version string) []client.Object {
 
 // kubelets report, and the cloud provider deletes Nodes whose VM is gone.
 func (w *World) kubelets() {
+	for _, v := range w.VMs {
+		v.boots = max(0, v.boots-1)
+	}
 	if !w.quorum() {
 		return
 	}
@@ -116,9 +119,6 @@ func (w *World) kubelets() {
 		if v == nil && !w.nodesLeft[n.Name] || v != nil && v.NoNode {
 			w.deleteNode(&n)
 			continue
-		}
-		if v != nil {
-			v.boots = max(0, v.boots-1)
 		}
 		if report(&n, v != nil && v.On && !v.NotReady && v.boots == 0) {
 			if err := w.workload.client.Status().Update(context.Background(), &n); err != nil {
