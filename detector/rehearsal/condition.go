@@ -111,10 +111,10 @@ var conditionRows = []conditionRow{
 		return ""
 	},
 	func(f *machine) string {
-		if f.outcome != code.AdoptedPoweredOn || !f.unhealthy || !f.remedied {
+		if f.outcome != code.AdoptedPoweredOn || !f.replaceable() || f.held {
 			return ""
 		}
-		return "unless that takes longer than " + f.check.title() + " allows: then Machine and VM are deleted and re-created"
+		return "unless its Node is not Ready for longer than " + f.check.title() + " allows: then Machine and VM are deleted and re-created"
 	},
 	func(f *machine) string {
 		if !f.healthy() || deletes[f.outcome] || !f.isHeld() {

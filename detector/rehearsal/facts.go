@@ -131,7 +131,7 @@ func (f *machine) hurried() bool {
 // isHeld reports whether a health check calls the machine unhealthy, and leaves it alone only as long as
 // too many are. One that is started has its Node again before that.
 func (f *machine) isHeld() bool {
-	return f.check != nil && f.unhealthy && !f.remedied && !f.starts() && f.check.held(f.remedy)
+	return f.unhealthy && f.held && !f.starts() && f.check.actsOnFewer()
 }
 
 // doubt says of a machine that runs and that a health check calls unhealthy why nobody knows
@@ -150,7 +150,7 @@ func (f *machine) doubt() string {
 	case h.passesRange():
 		return " and acts within " + h.spec.Remediation.TriggerIf.UnhealthyInRange + " alone. Until the Nodes of its machines are found again it counts those, too, and may pass that: whether it has these replaced is not known here"
 	case f.isHeld():
-		return " and" + strings.TrimPrefix(f.remedy, h.title()) + ". Once fewer are, by a step of the plan or by themselves, it has these replaced"
+		return ": " + f.remedy + ". Once fewer are, by a step of the plan or by themselves, it has these replaced"
 	case f.verdict.ControlPlane && f.cluster.doubtful && allowed:
 		return ". Whether they are replaced is not known here: " + f.cluster.remediation
 	}

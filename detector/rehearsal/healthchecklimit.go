@@ -39,12 +39,10 @@ func (h *check) within(fewest, most int) (bool, string) {
 	return true, ""
 }
 
-// held reports whether the health check does not act because too many machines are unhealthy, and
-// whether that is why.
-func (h *check) held(why string) bool {
-	ok, stops := h.allows()
-	fewer, _ := h.within(1, h.unhealthy)
-	return !ok && fewer && stops == why
+// actsOnFewer reports whether the health check would act if fewer machines were unhealthy.
+func (h *check) actsOnFewer() bool {
+	ok, _ := h.within(1, h.unhealthy)
+	return ok
 }
 
 // certainly reports what allows does, of a machine that is gone: it is not healed by a health check that may

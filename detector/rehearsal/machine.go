@@ -40,6 +40,7 @@ type fate struct {
 	rolled    string     // why its owner replaces it, because it wants another one
 	paused    bool
 	remedied  bool         // something replaces the machine because it is unhealthy
+	held      bool         // nothing does, for the limit of its health check
 	remedy    string       // what, or why nothing does
 	outcome   code.Outcome // once it is decided
 }

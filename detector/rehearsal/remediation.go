@@ -212,6 +212,7 @@ func (c *cluster) remediate() (bool, string) {
 	case !c.quorate():
 		return false, "etcd may have no quorum, and KubeadmControlPlane refuses then"
 	case !ok:
+		c.held = true
 		return false, why
 	}
 	return true, h.title() + " covers its machines, etcd has a quorum, and at most one Machine is without a Node"
@@ -226,6 +227,7 @@ func (c *cluster) remediateUninitialised(h *check) (bool, string) {
 	case !bad:
 		return false, h.title() + " covers its machines, but does not mind a missing Node"
 	case !ok:
+		c.held = true
 		return false, why
 	}
 	c.remaking = c.remade(h)

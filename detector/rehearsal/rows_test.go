@@ -352,6 +352,21 @@ func TestConditions(t *testing.T) {
 			"clusterName": "prod", "selector": fields{"matchLabels": fields{"group": workers}},
 			"checks": fields{"unhealthyMachineConditions": []any{fields{"type": "NodeHealthy", "status": "Unknown", "timeoutSeconds": 600}}},
 		}}, func(s *story) { s.plane("a", found); s.worker("m", warned(found, "PoweredOff")); s.node("m", false) }, "MachineHealthCheck check-0 allows"},
+		"powered off, and its Node was still Ready": {coveredBy(workers), func(s *story) {
+			s.plane("a", found)
+			s.worker("m", warned(found, "PoweredOff"))
+			s.node("m", true)
+		}, "MachineHealthCheck check-0 allows"},
+		"held by a limit": {[]fields{{
+			"clusterName": "prod", "selector": fields{"matchLabels": fields{"group": workers}}, "checks": checkSpec(workers)["checks"],
+			"remediation": fields{"triggerIf": fields{"unhealthyLessThanOrEqualTo": 1}},
+		}}, func(s *story) {
+			s.plane("a", found)
+			s.worker("m", found)
+			s.node("m", false)
+			s.worker("n", found)
+			s.node("n", false)
+		}, "unless fewer machines are unhealthy than now"},
 		"stopped elsewhere":                  {nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, ""},
 		"suspended, under a health check":    {coveredBy("other"), func(s *story) { s.worker("m", asleep(found)) }, ""},
 		"stopped with its control plane":     {coveredBy(workers), func(s *story) { s.cluster.Provider = aws; s.plane("a", halted(found)); s.worker("m", halted(found)) }, ""},

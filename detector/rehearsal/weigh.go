@@ -24,6 +24,7 @@ type weighed struct {
 	behind        bool              // one of its Machines runs another version of Kubernetes than is wanted
 	remediates    bool
 	remediation   string     // why, or why not
+	held          bool       // the limit of a health check alone keeps its machines
 	doubtful      bool       // whether it replaces one that runs is not known
 	lost          string     // what the backup lacks, without which nobody manages the control plane
 	uninitialised bool       // see isUninitialised
@@ -116,10 +117,10 @@ func (c *cluster) weigh() {
 			}
 			f.remedied, f.remedy = f.findRemedy()
 			if why := f.unfinished(); why != "" {
-				f.remedied, f.remedy = false, why
+				f.remedied, f.held, f.remedy = false, false, why
 			}
 			if why := f.unrolled(); why != "" {
-				f.rolled, f.remedied, f.remedy = "", false, why
+				f.rolled, f.remedied, f.held, f.remedy = "", false, false, why
 			}
 		}
 	}
@@ -259,8 +260,9 @@ func (f *machine) findRemedy() (bool, string) {
 	case h.remediator() != "":
 		return false, h.title() + " leaves it to " + h.remediator() + ", not to its owner"
 	case f.verdict.ControlPlane && f.isRacing():
-		return h.allows()
+		return f.byLimit(h.allows())
 	case f.verdict.ControlPlane:
+		f.held = f.cluster.held
 		return f.cluster.remediates, f.cluster.remediation
 	case f.by.kind != machineSet:
 		return false, "no MachineSet owns it, so that nobody would create another"
@@ -269,5 +271,11 @@ func (f *machine) findRemedy() (bool, string) {
 	case f.spared() != "":
 		return false, f.spared()
 	}
-	return h.heals(f)
+	return f.byLimit(h.heals(f))
+}
+
+// byLimit notes whether the limit of its health check alone keeps the machine.
+func (f *machine) byLimit(ok bool, why string) (bool, string) {
+	f.held = !ok
+	return ok, why
 }
