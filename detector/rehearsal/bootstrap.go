@@ -41,7 +41,7 @@ func bootstrapData(m *machine) walk.Answer {
 		return differs(object+" is paused", "it is unpaused", m.title())
 	case !m.ControlPlane && c.is(kubeadm) && !c.Paused && c.silentPlane() != "":
 		return differs(c.planeTitle()+" does not call itself initialised again: "+c.silentPlane(), "that is called initialised", m.title())
-	case m.Bootstrap.Kind == "KubeadmConfig":
+	case m.Bootstrap.Kind == "KubeadmConfig" && joinsAgain(m).Found != walk.Differs: // that of a first one needs no key
 		if why := m.cluster.unsigned(m.ControlPlane); why != "" {
 			return differs(why, "it has its key, tls.key", m.title())
 		}

@@ -108,7 +108,7 @@ func (f *machine) complaint() (row, why string) {
 		return "core.H7", fmt.Sprintf("%s waits %s for its Node, which nobody sees while the API server does not answer", f.check.title(), f.check.timeout)
 	case f.node == nil && f.off():
 		return "core.H8", f.check.title() + " finds its Node not Ready, because its instance does not run"
-	case f.node != nil && f.node.Ready && !f.off():
+	case f.node != nil && f.check.mindsNode(f.node.Conditions) != "" && (f.node.Ready && !f.off() || !f.check.notReady):
 		return "core.H8", f.check.title() + " finds condition " + f.check.mindsNode(f.node.Conditions) + " on its Node " + f.node.Name
 	case f.node != nil:
 		return "core.H8", f.check.title() + " finds its Node " + f.node.Name + " not Ready"
@@ -125,7 +125,7 @@ func (f *machine) hurried() bool {
 		return false
 	}
 	row, _ := f.complaint()
-	return row == "core.H8"
+	return row == "core.H8" || row == "core.H6"
 }
 
 // isHeld reports whether a health check calls the machine unhealthy, and leaves it alone only as long as
@@ -145,6 +145,8 @@ func (f *machine) doubt() string {
 	}
 	allowed, _ := f.check.allows()
 	switch h := f.check; {
+	case !isForecast(f.minded) && allowed:
+		return " for condition " + f.minded + " of the Machine: whether that holds is not known here"
 	case h.remediator() != "":
 		return " and leaves them to " + h.remediator() + ": what that does is not known here"
 	case h.passesRange():

@@ -183,7 +183,7 @@ func (w *world) conditions(notes []report.Note) []report.Note {
 	}
 	add(code.ExtensionsAnswer, "The servers of these runtime extensions answer: while one does not, Cluster API's own controller ends a minute after each start, and nothing is reconciled", extended)
 	about(code.ClustersPaused, "These are paused in the backup, and nothing happens to them until they are unpaused. What is said of them holds from then on", paused)
-	about(code.OwnersPaused, "These owners are paused in the backup, and create, delete and replace no machine. Look again before they are unpaused", idle)
+	about(code.OwnersPaused, "These owners are paused in the backup, and create, delete and replace no machine; MachineSets of a paused MachineDeployment do. Look again before they are unpaused", idle)
 	add(code.ReplicasManaged, "Something other than Cluster API sets the replicas of these groups, and may change them as soon as it runs", managed)
 	add(code.NodesUnread, "All Nodes of these clusters are Ready: their Node lists were not read, and their MachineHealthChecks have machines replaced whose Nodes are not", unread)
 	add(code.NodeConditionsUnread, "No Node and no Machine has a condition for which these have the machine replaced: they were not read", unseen)
@@ -209,7 +209,7 @@ func (c *cluster) unseenConditions() []string {
 			}
 		}
 		for _, condition := range h.spec.Checks.UnhealthyMachineConditions {
-			if _, known := statusWhenGone[condition.Type]; !known && condition.Type != clusterv1.BootstrapConfigReadyCondition {
+			if condition.Type == clusterv1.MachineNodeHealthyCondition && !c.described || !isForecast(condition.Type) || podsOf[condition.Type] {
 				kinds = append(kinds, condition.Type+" of the Machine")
 			}
 		}

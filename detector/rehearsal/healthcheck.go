@@ -1,11 +1,12 @@
 package rehearsal
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/infra"
 	"drift-detector/infra/walk"
@@ -107,7 +108,7 @@ func limited(p *actions, f *machine) bool {
 	if f.check == nil || !f.unhealthy {
 		return f.check != nil
 	}
-	if ok, why := f.check.heals(f); !ok {
+	if ok, why := f.check.heals(f.stale(), f.starts()); !ok {
 		p.notes(walk.Differs, why)
 	}
 	return true
@@ -115,11 +116,11 @@ func limited(p *actions, f *machine) bool {
 
 // heals reports whether the health check acts on a machine that it calls unhealthy, and
 // otherwise why not.
-func (h *check) heals(f *machine) (bool, string) {
+func (h *check) heals(gone, starts bool) (bool, string) {
 	switch {
-	case f.stale():
+	case gone:
 		return h.certainly()
-	case f.starts(): // itself included
+	case starts: // itself included
 		return h.within(h.unhealthy+1, h.unhealthy+max(1, h.starting))
 	}
 	return h.allows()
@@ -142,6 +143,7 @@ type sight struct {
 	broken breakage
 	late   bool   // it will have no Node
 	unwell bool   // its Node is not Ready
+	dark   bool   // nothing is heard of its kubelet, so that what that reports is Unknown
 	others string // conditions of its Node beside Ready
 	gone   bool   // nor is its instance there, so that nobody hears of the Node
 	unsure bool   // whether it will have one is not known
@@ -151,16 +153,13 @@ type sight struct {
 // judgement is what health checks say of all machines of which they see the same: many
 // checks may cover many machines.
 type judgement struct {
-	checks   []*check
-	machines int
-	by       *check // see facts
-	minded   string
-	bad      bool
+	checks  []*check
+	members []*machine
 }
 
-// examine does what each health check will do that covers a machine. Of several that
-// call it unhealthy one decides that leaves it to the owner of the machine. One that is paused
-// is no target until it is unpaused, and is judged for that time.
+// examine does what each health check will do that covers a machine. Each acts by itself: of
+// several that call it unhealthy that one decides which does most about it, once all have
+// counted. One that is paused is no target until it is unpaused, and is judged for that time.
 func (c *cluster) examine() {
 	all := map[sight]*judgement{}
 	for _, s := range c.all {
@@ -172,41 +171,58 @@ func (c *cluster) examine() {
 			seen := f.sight()
 			j := all[seen]
 			if j == nil {
-				j = seen.judge(f.checks)
+				j = &judgement{checks: f.checks}
 				all[seen] = j
 			}
-			j.machines += one(!f.Machine.Paused)
-			f.check, f.minded, f.unhealthy = j.by, j.minded, j.bad
+			j.members = append(j.members, f)
 		}
 	}
 	for seen, j := range all {
+		n := 0
+		for _, f := range j.members {
+			n += one(!f.Machine.Paused)
+		}
 		for _, h := range j.checks {
-			h.targets += j.machines
+			h.targets += n
 			if seen.plane {
-				h.planes += j.machines
+				h.planes += n
 			}
 			_, bad := h.minds(seen)
 			switch bad = bad || seen.late; {
 			case bad && seen.starts:
-				h.starting += j.machines
+				h.starting += n
 			case bad:
-				h.unhealthy += j.machines
+				h.unhealthy += n
 			case seen.unsure:
-				h.unsure += j.machines
+				h.unsure += n
 			}
+		}
+	}
+	for seen, j := range all {
+		by := slices.MaxFunc(j.checks, func(a, b *check) int { return cmp.Compare(a.urgency(seen), b.urgency(seen)) })
+		minded, bad := by.minds(seen)
+		for _, f := range j.members {
+			f.check, f.minded, f.unhealthy = by, minded, bad
 		}
 	}
 }
 
-func (s sight) judge(checks []*check) *judgement {
-	j := &judgement{checks: checks}
-	for _, h := range checks {
-		minded, bad := h.minds(s)
-		if j.by == nil || bad && (!j.bad || j.by.remediator() != "" && h.remediator() == "") {
-			j.by, j.minded, j.bad = h, minded, bad
-		}
+// urgency returns how much the health check does about a machine, from nothing to nothing as long as
+// its limit holds, something that is not known here, and a mark for the owner.
+func (h *check) urgency(s sight) int {
+	minded, bad := h.minds(s)
+	acts, _ := h.heals(s.gone, s.starts)
+	switch {
+	case !bad:
+		return 0
+	case !acts && !h.actsOnFewer() && !h.passesRange():
+		return 1
+	case !acts:
+		return 2
+	case h.remediator() != "" || !isForecast(minded):
+		return 3
 	}
-	return j
+	return 4
 }
 
 // sight returns what health checks look at: the annotation, the Machine's conditions and the
@@ -218,26 +234,16 @@ func (f *machine) sight() sight {
 	switch {
 	case f.cluster.uninitialised:
 		s.spared, s.late = !f.verdict.ControlPlane && !s.asked, true
-	case f.stopped() && (f.node != nil || !f.cluster.read), f.starts() && !f.cluster.read:
-		s.unwell = true
 	case f.node != nil:
-		s.unwell, s.others = !f.node.Ready, f.node.Conditions
+		s.unwell, s.others = !f.node.Ready || f.stopped(), f.node.Conditions
+		s.dark = f.stopped() || s.unwell && !f.cluster.described
+	case (f.stopped() || f.starts()) && !f.cluster.read:
+		s.unwell, s.dark = true, true
 	default:
 		s.late = f.nodeMissing()
 		s.unsure = f.verdict.Status == code.Unknown || f.awaitsNode()
 	}
 	return s
-}
-
-// statusWhenGone is that of the conditions of a Machine whose instance is gone, as a real
-// restore showed them (Cluster API 1.13.1; setNodeHealthyAndReadyConditions and what the
-// infrastructure's own condition says).
-var statusWhenGone = map[string]metav1.ConditionStatus{
-	clusterv1.InfrastructureReadyCondition: metav1.ConditionFalse,
-	clusterv1.ReadyCondition:               metav1.ConditionFalse,
-	clusterv1.AvailableCondition:           metav1.ConditionFalse,
-	clusterv1.MachineNodeHealthyCondition:  metav1.ConditionUnknown,
-	clusterv1.MachineNodeReadyCondition:    metav1.ConditionUnknown,
 }
 
 // expectedBy returns when a health check calls the machine unhealthy, the latest of what it may
@@ -271,31 +277,17 @@ func (f *machine) expectedBy() report.ExpectedBy {
 	return out
 }
 
-// breakage is the parts of a Machine whose conditions will not hold for long after the
-// restore, as it was seen when a backup was really restored.
-type breakage struct{ infrastructure, node, bootstrap bool }
-
+// broken returns what of the machine does not hold.
 func (f *machine) broken() breakage {
+	node := f.stopped() || f.node != nil && !f.node.Ready || f.node == nil && (f.stale() || f.starts() || f.healthy() && f.nodeMissing())
 	return breakage{
 		infrastructure: f.stale() || f.stopped() || f.healthy() && f.node != nil && (f.blocked() != "" || f.takesOther() || f.waits() != ""),
-		node:           f.stopped() || f.node != nil && !f.node.Ready || f.node == nil && (f.stale() || f.healthy() && f.nodeMissing()),
+		node:           node,
 		bootstrap:      f.healthy() && f.unbootstrapped(),
+		pressed:        f.node != nil && slices.ContainsFunc(pressures, func(kind string) bool { return !f.node.HasCondition(kind, "False") }),
+		pods:           node && f.verdict.ControlPlane,
+		outdated:       f.set.outdated[f.by.name],
 	}
-}
-
-// of reports whether a condition of the Machine will not hold.
-func (b breakage) of(condition string) bool {
-	switch condition {
-	case clusterv1.InfrastructureReadyCondition:
-		return b.infrastructure
-	case clusterv1.BootstrapConfigReadyCondition:
-		return b.bootstrap
-	case clusterv1.MachineNodeHealthyCondition, clusterv1.MachineNodeReadyCondition:
-		return b.node
-	case clusterv1.ReadyCondition, clusterv1.AvailableCondition:
-		return b != breakage{}
-	}
-	return false
 }
 
 // soon is how long controllers may take to find what is theirs after a restore. Until then no
@@ -317,7 +309,7 @@ func (h *check) hasty() string {
 		if c.TimeoutSeconds != nil {
 			within = time.Duration(*c.TimeoutSeconds) * time.Second
 		}
-		if (breakage{infrastructure: true, node: true}).of(c.Type) && c.Status != metav1.ConditionTrue && within < soon {
+		if _, begins := statusWhenGone[c.Type]; begins && c.Status != metav1.ConditionTrue && within < soon {
 			return fmt.Sprintf("%s=%s for %s", c.Type, c.Status, within)
 		}
 	}
@@ -334,15 +326,17 @@ func (h *check) minds(s sight) (condition string, bad bool) {
 		return "", false
 	}
 	for _, c := range h.spec.Checks.UnhealthyMachineConditions {
-		if s.broken.of(c.Type) && c.Status != metav1.ConditionTrue && (!s.gone || c.Status == statusWhenGone[c.Type]) {
-			return c.Type, true
+		if !s.broken.of(c.Type) || c.Status == metav1.ConditionTrue || s.gone && c.Status != statusWhenGone[c.Type] {
+			continue
+		}
+		if condition = c.Type; isForecast(condition) {
+			return condition, true
 		}
 	}
-	minds := h.notReady
-	if s.gone {
-		minds = h.silent
+	if s.asked || s.late && h.timeout > 0 || s.unwell && h.notReady && !s.gone || (s.dark || s.unwell && s.gone) && h.silent || h.mindsNode(s.others) != "" {
+		return "", true
 	}
-	return "", s.asked || s.late && h.timeout > 0 || s.unwell && minds || h.mindsNode(s.others) != ""
+	return condition, condition != ""
 }
 
 // mindsNode returns the first condition of a Node beside Ready for which the check calls its

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/backup"
+	"drift-detector/infra"
 	"drift-detector/report/code"
 )
 
@@ -93,6 +95,170 @@ func TestHealthChecksThatSpareWorkers(t *testing.T) {
 		s.worker("m", found).machine.Remediate = asked
 		if got := strings.Contains(effectsOf(s.end()), string(code.OutcomeUnknown)); got != asked {
 			t.Errorf("asked for: %v, left to others: %v", asked, got)
+		}
+	}
+}
+
+// limitedTo returns a health check that acts on that many unhealthy machines at most.
+func limitedTo(n int, spec fields) fields {
+	return with(spec, "remediation", fields{"triggerIf": fields{"unhealthyLessThanOrEqualTo": n}})
+}
+
+// minding returns a health check of Nodes that have a condition beside Ready.
+func minding(condition, status string) fields {
+	return with(checkSpec(workers), "checks", fields{
+		"nodeStartupTimeoutSeconds": 0, "unhealthyNodeConditions": []any{fields{"type": condition, "status": status, "timeoutSeconds": 60}},
+	})
+}
+
+// Each health check acts by itself, whatever the limit of another that covers the same machine.
+func TestSeveralHealthChecksOfAMachine(t *testing.T) {
+	limited := func(of string) fields { return limitedTo(0, checkSpec(of)) }
+	others := func(of string) fields { return external(checkSpec(of)) }
+	unknown := func(of string) fields {
+		return with(waits("example.com/Disk", "False"), "selector", checkSpec(of)["selector"])
+	}
+	type checks = []func(of string) fields
+	for name, c := range map[string]struct {
+		checks  checks
+		outcome code.Outcome
+		effects string
+	}{
+		"the first is limited":                    {checks{limited, checkSpec}, code.ReplacedByMachineHealthCheck, "LivingReplaced"},
+		"the other is":                            {checks{checkSpec, limited}, code.ReplacedByMachineHealthCheck, "LivingReplaced"},
+		"both are":                                {checks{limited, limited}, code.Adopted, ""},
+		"the own is limited, not that of others":  {checks{limited, others}, code.Adopted, "OutcomeUnknown"},
+		"the own is not, that of others is there": {checks{others, checkSpec}, code.ReplacedByMachineHealthCheck, "LivingReplaced"},
+		"the first minds something unknown":       {checks{unknown, checkSpec}, code.ReplacedByMachineHealthCheck, "LivingReplaced"},
+	} {
+		for _, plane := range []bool{false, true} {
+			of := map[bool]string{false: workers, true: planes}[plane]
+			var specs []fields
+			for _, check := range c.checks {
+				specs = append(specs, check(of))
+			}
+			s := newStory(t, specs...)
+			for _, name := range []string{"a", "b"} {
+				s.plane(name, found)
+				s.node(name, true)
+			}
+			if plane {
+				s.plane("m", found)
+			} else {
+				s.worker("m", found)
+			}
+			s.node("m", false)
+			f := s.end()
+			if got := s.outcome(f, "m"); got.Outcome != c.outcome || !strings.Contains(effectsOf(f), c.effects) || c.effects == "" && effectsOf(f) != "" {
+				t.Errorf("%s, control plane %v: %+v, effects %s", name, plane, got, effectsOf(f))
+			}
+		}
+	}
+	s := newStory(t, limited(workers), checkSpec(workers))
+	s.plane("a", found)
+	s.worker("m", gone)
+	if got := s.outcome(s.end(), "m"); got.Outcome != code.ReplacedByMachineHealthCheck {
+		t.Errorf("gone: %+v", got)
+	}
+}
+
+// What a health check minds may not hold of a machine that is not well, although nobody read it.
+func TestConditionsOfWhatIsNotWell(t *testing.T) {
+	plane := func(spec fields) fields {
+		return with(spec, "selector", fields{"matchLabels": fields{"group": planes}})
+	}
+	described := func(conditions string, ready bool) func(*story) {
+		return func(s *story) {
+			s.node("m", ready)
+			l := &s.inventory.Listings[len(s.inventory.Listings)-1]
+			l.Facts = append(l.Facts, infra.Fact{Name: infra.FactNodeConditions, Value: "read"})
+			l.Nodes[0].Conditions = conditions
+		}
+	}
+	worker := func(s *story) { s.worker("m", found) }
+	member := func(s *story) { s.plane("m", found) }
+	for name, c := range map[string]struct {
+		check   fields
+		is      func(*story)
+		node    func(*story)
+		outcome code.Outcome
+		effects string
+	}{
+		"a Node under pressure, summed up":     {waits("NodeHealthy", "False"), worker, described("MemoryPressure=True", true), code.ReplacedByMachineHealthCheck, "LivingReplaced"},
+		"a Node under pressure, that is Ready": {waits("NodeReady", "False"), worker, described("MemoryPressure=True", true), code.Adopted, ""},
+		"a Node under none":                    {waits("NodeHealthy", "False"), worker, described("", true), code.Adopted, ""},
+		"another condition of a Node":          {waits("NodeHealthy", "False"), worker, described("Corrupt=True", true), code.Adopted, ""},
+		"pods on a dead Node":                  {plane(waits("EtcdPodHealthy", "Unknown")), member, described("", false), code.ReplacedByMachineHealthCheck, "LivingReplaced"},
+		"pods on a Node that is Ready":         {plane(waits("EtcdPodHealthy", "Unknown")), member, described("", true), code.Adopted, ""},
+		"pods without a Node":                  {plane(waits("APIServerPodHealthy", "False")), member, func(*story) {}, code.ReplacedByMachineHealthCheck, "LivingReplaced"},
+		"pods that a worker has not":           {waits("EtcdPodHealthy", "Unknown"), worker, described("", false), code.Adopted, ""},
+		"a condition of others, and it is not": {waits("example.com/Disk", "False"), worker, described("", false), code.Adopted, "OutcomeUnknown"},
+		"a condition of others, and it is":     {waits("example.com/Disk", "False"), worker, described("", true), code.Adopted, ""},
+		"suspended, its kubelet is not heard":  {minding("MemoryPressure", "Unknown"), func(s *story) { s.worker("m", asleep(found)) }, described("MemoryPressure=Unknown", false), code.ReplacedByMachineHealthCheck, "LivingReplaced"},
+		"suspended just now":                   {minding("MemoryPressure", "Unknown"), func(s *story) { s.worker("m", asleep(found)) }, described("", true), code.ReplacedByMachineHealthCheck, "LivingReplaced"},
+		"dead, and its conditions not read":    {minding("DiskPressure", "Unknown"), worker, func(s *story) { s.node("m", false) }, code.ReplacedByMachineHealthCheck, "LivingReplaced"},
+		"not Ready, and its kubelet is heard":  {minding("DiskPressure", "Unknown"), worker, described("", false), code.Adopted, ""},
+		"off, and pods may take long to come":  {plane(waits("EtcdPodHealthy", "Unknown")), func(s *story) { s.plane("m", warned(found, "PoweredOff")) }, described("", false), code.CannotKnow, "OutcomeUnknown"},
+		"off, and its Node is summed up":       {waits("NodeHealthy", "Unknown"), func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, described("", false), code.CannotKnow, "OutcomeUnknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStory(t, with(c.check, "checks", patient(c.check)))
+			for _, name := range []string{"a", "b"} {
+				s.plane(name, found)
+				s.node(name, true)
+			}
+			c.is(s)
+			c.node(s)
+			f := s.end()
+			if got := s.outcome(f, "m"); got.Outcome != c.outcome || !strings.Contains(effectsOf(f), c.effects) || c.effects == "" && (strings.Contains(effectsOf(f), "Living") || strings.Contains(effectsOf(f), "Unknown")) {
+				t.Errorf("%+v, effects %q", got, effectsOf(f))
+			}
+		})
+	}
+}
+
+// patient returns the checks of a health check, those of Machines with a timeout after which
+// controllers have found what is theirs.
+func patient(spec fields) fields {
+	checks := spec["checks"].(fields)
+	of, is := checks["unhealthyMachineConditions"].([]any)
+	if is {
+		of[0].(fields)["timeoutSeconds"] = 600
+	}
+	return checks
+}
+
+// A paused MachineDeployment rolls nothing out, and Machines that differ from it are not UpToDate: its
+// MachineSets replace what a health check marks for that.
+func TestHealthCheckOfWhatAPausedMachineDeploymentLeaves(t *testing.T) {
+	for name, c := range map[string]struct {
+		pause func(*backup.Group)
+		set   bool
+		want  code.Outcome
+	}{
+		"by its annotation":       {func(md *backup.Group) { md.Paused = true }, false, code.ReplacedByMachineHealthCheck},
+		"by its spec":             {func(md *backup.Group) { md.Halted = true }, false, code.ReplacedByMachineHealthCheck},
+		"with its MachineSet":     {func(md *backup.Group) { md.Paused = true }, true, code.Adopted},
+		"without another version": {func(md *backup.Group) { md.Halted = true; md.Infrastructure = backup.Ref{} }, false, code.Adopted},
+	} {
+		s := newStory(t, mindsMachine("UpToDate", "False"))
+		s.plane("a", found)
+		s.worker("m", found)
+		for i := range s.snapshot.Groups {
+			g := &s.snapshot.Groups[i]
+			switch g.Kind {
+			case "MachineDeployment":
+				old := g.Infrastructure
+				g.Infrastructure = backup.Ref{Kind: "VSphereMachineTemplate", Namespace: "ns", Name: "new"}
+				if c.pause(g); g.Infrastructure.Name == "" {
+					g.Infrastructure = old
+				}
+			default:
+				g.Paused = c.set
+			}
+		}
+		if got := s.outcome(s.end(), "m"); got.Outcome != c.want {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 }

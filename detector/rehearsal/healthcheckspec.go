@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"iter"
 	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -85,7 +86,7 @@ type check struct {
 	selector labels.Selector
 	timeout  time.Duration // zero: it does not mind a missing Node
 	notReady bool          // it minds a Node that is not Ready
-	silent   bool          // it minds a Node of which nobody hears, and whose Ready is Unknown
+	silent   bool          // it minds a Node of which nobody hears, and whose conditions are Unknown
 	unread   bool          // nobody knows what it covers
 	covered
 }
@@ -152,7 +153,7 @@ func newCheck(name string, spec *clusterv1.MachineHealthCheckSpec, selector labe
 	}
 	for _, condition := range spec.Checks.UnhealthyNodeConditions {
 		c.notReady = c.notReady || condition.Type == "Ready" && condition.Status != "True"
-		c.silent = c.silent || condition.Type == "Ready" && condition.Status == "Unknown"
+		c.silent = c.silent || condition.Status == "Unknown" && (condition.Type == "Ready" || slices.Contains(pressures, string(condition.Type)))
 	}
 	return c
 }

@@ -75,6 +75,7 @@ func (s *set) deployment(md *backup.Group, sets []*backup.Group, have int) {
 	switch {
 	case md.Halted:
 		s.current = current
+		s.leave(md, version, sets)
 		return
 	case md.OnDelete:
 		s.current = cmp.Or(current, &backup.Group{}) // which is made
@@ -105,6 +106,16 @@ func (s *set) deployment(md *backup.Group, sets []*backup.Group, have int) {
 		if !md.OnDelete {
 			s.cluster.rolled[name] = why
 		}
+	}
+}
+
+// leave notes the MachineSets that a paused MachineDeployment does not replace, although they
+// differ from it: their Machines have condition UpToDate=False (setUpToDateCondition in
+// internal/controllers/machine/machine_controller_status.go v1.13.6).
+func (s *set) leave(md *backup.Group, version string, sets []*backup.Group) {
+	s.outdated = map[string]bool{}
+	for _, one := range sets {
+		s.outdated[one.Name] = one.Version != version || !one.SameTemplate(md)
 	}
 }
 

@@ -130,12 +130,16 @@ func (s *set) owners() {
 			deleted := s.deleted
 			have = s.step(one.Desired, have, !one.NoCreate)
 			if by.living == 0 {
-				s.deleted = deleted // Machines without instances alone
+				s.empty, s.deleted = s.empty+s.deleted-deleted, deleted
 			}
 		}
 		wanted += have
 	}
-	if s.Kind == machineDeployment && !itself.Paused {
+	switch {
+	case s.Kind != machineDeployment:
+	case itself.Paused:
+		s.leave(itself, itself.Version, sets)
+	default:
 		s.deployment(itself, sets, wanted)
 	}
 }

@@ -177,9 +177,14 @@ func (c *cluster) endangering() *check {
 // controlplane/kubeadm/reconcilers/kubeadmcontrolplane/remediation.go v1.14.0).
 func (c *cluster) remediate() (bool, string) {
 	var h *check
+	bad := false // a machine that h covers
 	for i := range c.control.members {
-		if f := c.control.members[i]; f.check != nil && (h == nil || f.unhealthy) {
-			h = f.check
+		f := c.control.members[i]
+		if f.check == nil || h != nil && !f.unhealthy {
+			continue
+		}
+		if ok, _ := f.check.allows(); h == nil || !bad || ok && f.check.remediator() == "" {
+			h, bad = f.check, f.unhealthy
 		}
 	}
 	c.doubtful = (c.control.Kind != kubeadm || c.pausedMember() != "") && c.pausedPlane() == ""

@@ -26,6 +26,21 @@ func with(spec fields, changes ...any) fields {
 	return spec
 }
 
+// What a MachineSet has too many of and what has no instance goes, which harms nothing.
+func TestMachineSetThatHasTooManyWithoutInstances(t *testing.T) {
+	for replicas, says := range map[int64]string{0: "it deletes this one", 1: "counts as a replica"} {
+		s := newStory(t)
+		s.plane("a", found)
+		s.worker("m", gone)
+		for i := range s.snapshot.Groups {
+			s.snapshot.Groups[i].Desired.N = replicas
+		}
+		if got := s.outcome(s.end(), "m"); got.Outcome != code.Stuck || !strings.Contains(got.Message, says) {
+			t.Errorf("%d replicas: %+v", replicas, got)
+		}
+	}
+}
+
 func TestWhoReplacesAStaleWorker(t *testing.T) {
 	expression := fields{"matchExpressions": []any{fields{"key": "group", "operator": "In", "values": []any{workers, "other"}}}}
 	for name, c := range map[string]struct {

@@ -348,10 +348,6 @@ func TestConditions(t *testing.T) {
 		"duplicate elsewhere":    {nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", warned(found, code.DuplicateID)) }, "deletes both is not known here"},
 		"reidentified":           {nil, func(s *story) { s.worker("m", warned(found, code.Reidentified)) }, "both second keys differ"},
 		"surplus":                {nil, func(s *story) { s.worker("m", found); s.worker("n", found); s.snapshot.Groups[1].Desired.N = 1 }, "the Machine that its owner deletes at once"},
-		"powered off under a health check": {[]fields{{
-			"clusterName": "prod", "selector": fields{"matchLabels": fields{"group": workers}},
-			"checks": fields{"unhealthyMachineConditions": []any{fields{"type": "NodeHealthy", "status": "Unknown", "timeoutSeconds": 600}}},
-		}}, func(s *story) { s.plane("a", found); s.worker("m", warned(found, "PoweredOff")); s.node("m", false) }, "MachineHealthCheck check-0 allows"},
 		"powered off, and its Node was still Ready": {coveredBy(workers), func(s *story) {
 			s.plane("a", found)
 			s.worker("m", warned(found, "PoweredOff"))

@@ -28,10 +28,12 @@ type owed struct {
 	sets       []string          // names of a group's MachineSets
 	created    int               // Machines that the owners make because they are short of some
 	deleted    int               // Machines that the owners delete because they have too many
+	empty      int               // Machines without instances that MachineSets delete because they have too many
 	removed    string            // why the owner itself goes, with all its machines
 	due        string            // why a rollout is due, of one of its machines
 	rolledSets map[string]string // MachineSets that are rolled out, and why
 	current    *backup.Group     // the MachineSet that is kept, of a MachineDeployment that makes no rollout
+	outdated   map[string]bool   // MachineSets of a paused MachineDeployment, which has another template now
 	unmakeable string            // why its owner can make no machine
 	managedBy  string
 	poolWants  int  // of a pool whose members end, how many are to be left

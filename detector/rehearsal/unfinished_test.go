@@ -150,7 +150,10 @@ func TestHealthChecksThatMindWhatARestoreBreaks(t *testing.T) {
 		{"BootstrapConfigReady", true, code.ReplacedByMachineHealthCheck, ""},
 		{"NodeReady", true, code.Adopted, ""},
 		{"Ready", false, code.Adopted, ""},
-		{"UpToDate", true, code.Adopted, "MachineHealthCheck ns/check-0 (UpToDate of the Machine)"},
+		{"UpToDate", true, code.Adopted, ""},
+		{"NodeHealthy", true, code.Adopted, "MachineHealthCheck ns/check-0 (NodeHealthy of the Machine)"}, // its Node's own were not read
+		{"EtcdPodHealthy", true, code.Adopted, "MachineHealthCheck ns/check-0 (EtcdPodHealthy of the Machine)"},
+		{"example.com/Disk", false, code.Adopted, "MachineHealthCheck ns/check-0 (example.com/Disk of the Machine)"},
 	} {
 		s := newStory(t, mindsMachine(c.condition, "False"))
 		s.plane("a", found)

@@ -245,6 +245,8 @@ func (f *machine) findRemedy() (bool, string) {
 		return false, "its annotation cluster.x-k8s.io/skip-remediation keeps health checks away"
 	case f.stale() && f.verdict.ControlPlane && f.node == nil && f.cluster.lost == "" && !f.cluster.remediates && f.cluster.dropsNodeless():
 		return false, f.set.title() + " has more Machines than it is to have, and deletes those without a Node first: it deletes this one once the others are well, and creates none in its place"
+	case h == nil && f.by.kind == machineSet && f.stale() && f.set.empty > 0:
+		return false, "MachineSet " + f.by.name + " has more Machines than its replicas: it deletes this one, or another without an instance, and creates none in its place"
 	case h == nil:
 		return false, "no MachineHealthCheck covers it, and a Machine that exists counts as a replica, so that nothing replaces it"
 	case f.stale() && f.waitsForPlane() != "":
@@ -257,6 +259,8 @@ func (f *machine) findRemedy() (bool, string) {
 		return false, h.title() + " covers it, but does not mind a missing Node"
 	case f.cluster.lostControlPlane() && !f.Machine.Remediate:
 		return false, h.title() + " covers it, but skips it while the control plane is not initialised, and no machine of that runs"
+	case f.unhealthy && !isForecast(f.minded):
+		return false, h.title() + " minds condition " + f.minded + " of its Machine, and whether that holds is not known here"
 	case h.remediator() != "":
 		return false, h.title() + " leaves it to " + h.remediator() + ", not to its owner"
 	case f.verdict.ControlPlane && f.isRacing():
@@ -271,7 +275,7 @@ func (f *machine) findRemedy() (bool, string) {
 	case f.spared() != "":
 		return false, f.spared()
 	}
-	return f.byLimit(h.heals(f))
+	return f.byLimit(h.heals(f.stale(), f.starts()))
 }
 
 // byLimit notes whether the limit of its health check alone keeps the machine.

@@ -95,7 +95,7 @@ func (f *Forecast) says(codes ...string) bool {
 	return false
 }
 
-// deletes reports whether the line of a machine without a VM says that its control plane, which
+// deletes reports whether the line of a machine without a VM says that its owner, which
 // has too many, deletes it.
 func (f *Forecast) deletes(machine string) bool {
 	return strings.Contains(f.Messages[machine], "it deletes this one")
