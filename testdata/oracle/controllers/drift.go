@@ -10,7 +10,7 @@ import (
 
 // drifts are the names of what happens behind Cluster API's back after the backup.
 var drifts = append([]string{
-	"vmOff", "ghost", "controlPlaneGhost", "replaced", "nodeGone", "nodeNotReady", "controlPlaneOff", "apiServerFails", "apiServerCut",
+	"vmOff", "ghost", "controlPlaneGhost", "replaced", "nodeGone", "nodeNotReady", "nodePressed", "controlPlaneOff", "apiServerFails", "apiServerCut",
 	"managementFails", "memberWithoutNode",
 }, repeated(2, "vmGone", "ghost")...)
 
@@ -54,6 +54,10 @@ var drift = map[string]mutation{
 	"nodeNotReady": onVM(either, func(v *VM, _ *World, _ *rand.Rand) string {
 		v.NotReady = true
 		return "its kubelet is dead, it runs"
+	}),
+	"nodePressed": onVM(either, func(v *VM, _ *World, _ *rand.Rand) string {
+		v.Pressed = true
+		return "its Node is Ready, and lacks memory"
 	}),
 	"controlPlaneOff": func(w *World, _ *rand.Rand) string {
 		for _, v := range w.VMs {

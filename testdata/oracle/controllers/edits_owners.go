@@ -3,6 +3,8 @@ package oracle
 import (
 	"fmt"
 	"math/rand"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/uuid"
 
@@ -15,7 +17,7 @@ var edits = append([]string{
 	"msReplicas", "clusterPaused", "mdPaused", "msPaused", "machinePaused", "kcpPaused", "vsphereMachinePaused", "mdTemplate", "mdInPlace",
 	"mdRolloutAfter", "mdOnDelete", "mdSurge", "msDeletionOrder", "kcpVersion", "kcpTemplate", "kcpInPlace", "deleteMachineAnnotation",
 	"remediateMachine", "skipRemediation", "hook", "unlabel", "relabel", "msRelabel", "controlPlaneLabelOnWorker", "setLabelsOnControlPlane",
-	"msUnlabel", "deleteMD", "deleteMS", "deleteCluster", "skipPreflight", "vmOff", "nodeGone", "nodeNotReady",
+	"msUnlabel", "deleteMD", "deleteMS", "deleteCluster", "skipPreflight", "vmOff", "nodeGone", "nodeNotReady", "conditionCheck",
 }, repeated(2, "mdReplicas", "kcpReplicas", "mdVersion", "kcpConfig", "healthCheck", "healthCheck", "deleteMachine", "vmGone")...)
 
 // ownerEdits change Clusters, KubeadmControlPlanes, MachineDeployments and MachineSets.
@@ -82,10 +84,11 @@ var ownerEdits = map[string]mutation{
 		set(o, "x", "spec", "machineTemplate", "metadata", "labels", "example.com/new")
 		return "a new label in its template"
 	}),
-	"deleteCluster": deleting("Cluster"),
-	"deleteMD":      deleting("MachineDeployment"),
-	"deleteMS":      deleting("MachineSet"),
-	"healthCheck":   healthCheck,
+	"deleteCluster":  deleting("Cluster"),
+	"deleteMD":       deleting("MachineDeployment"),
+	"deleteMS":       deleting("MachineSet"),
+	"healthCheck":    healthCheck,
+	"conditionCheck": conditionCheck,
 }
 
 func replicas(kind string, by ...int64) mutation {
@@ -108,8 +111,28 @@ func otherTemplate(kind string, at ...string) mutation {
 	})
 }
 
-// healthCheck adds a MachineHealthCheck for some of the cluster's machines.
+// minded are conditions for which a health check has a machine replaced beside Ready of its Node: of the
+// Node, and of the Machine.
+var (
+	mindedOfNodes    = []string{"MemoryPressure=True", "MemoryPressure=Unknown"}
+	mindedOfMachines = []string{
+		"NodeHealthy=False", "NodeHealthy=Unknown", "NodeReady=False", "NodeReady=Unknown", "InfrastructureReady=False", "BootstrapConfigReady=False",
+		"EtcdPodHealthy=Unknown", "EtcdMemberHealthy=Unknown", "APIServerPodHealthy=Unknown", "EtcdPodHealthy=False", "UpToDate=False",
+	}
+)
+
+// healthCheck adds a MachineHealthCheck that minds Nodes that are not Ready.
 func healthCheck(w *World, r *rand.Rand) string {
+	return addHealthCheck(w, r, "Ready=Unknown", "Ready=False")
+}
+
+// conditionCheck adds one that minds something else.
+func conditionCheck(w *World, r *rand.Rand) string {
+	return addHealthCheck(w, r, pick(r, append(slices.Clone(mindedOfNodes), mindedOfMachines...)))
+}
+
+// addHealthCheck adds a MachineHealthCheck for some of the cluster's machines.
+func addHealthCheck(w *World, r *rand.Rand, minded ...string) string {
 	if len(w.of("Cluster")) == 0 {
 		return ""
 	}
@@ -120,10 +143,17 @@ func healthCheck(w *World, r *rand.Rand) string {
 	case r.Intn(2) == 0:
 		selector, what = map[string]any{clusterv1.MachineControlPlaneLabel: ""}, "the control plane"
 	}
-	unhealthy, startup := pick(r, []any{"100%", "40%", int64(1)}), pick(r, []int64{0, 600})
+	unhealthy, startup := pick(r, []any{"100%", "40%", int64(1), int64(0)}), pick(r, []int64{0, 600})
 	name := "mhc-" + suffix(r)
-	condition := func(status string) any {
-		return map[string]any{"type": "Ready", "status": status, "timeoutSeconds": int64(300)}
+	checks := map[string]any{"nodeStartupTimeoutSeconds": startup}
+	for _, one := range minded {
+		kind, status, _ := strings.Cut(one, "=")
+		of, condition := "unhealthyNodeConditions", map[string]any{"type": kind, "status": status, "timeoutSeconds": int64(300)}
+		if slices.Contains(mindedOfMachines, one) {
+			of = "unhealthyMachineConditions"
+		}
+		all, _ := checks[of].([]any)
+		checks[of] = append(all, condition)
 	}
 	w.Objects["resources/machinehealthchecks.cluster.x-k8s.io/namespaces/"+w.Cluster.Namespace+"/"+name+".json"] = &obj{Object: map[string]any{
 		"apiVersion": clusterv1.GroupVersion.String(), "kind": "MachineHealthCheck",
@@ -133,9 +163,9 @@ func healthCheck(w *World, r *rand.Rand) string {
 		},
 		"spec": map[string]any{
 			"clusterName": w.Cluster.Name, "selector": map[string]any{"matchLabels": selector},
-			"checks":      map[string]any{"nodeStartupTimeoutSeconds": startup, "unhealthyNodeConditions": []any{condition("Unknown"), condition("False")}},
+			"checks":      checks,
 			"remediation": map[string]any{"triggerIf": map[string]any{"unhealthyLessThanOrEqualTo": unhealthy}},
 		},
 	}}
-	return fmt.Sprintf("MachineHealthCheck for %s, unhealthyLessThanOrEqualTo %v, nodeStartupTimeoutSeconds %d", what, unhealthy, startup)
+	return fmt.Sprintf("MachineHealthCheck %s for %s, of %s, unhealthyLessThanOrEqualTo %v, nodeStartupTimeoutSeconds %d", name, what, strings.Join(minded, " and "), unhealthy, startup)
 }

@@ -174,7 +174,13 @@ func (w *World) listedNode(o corev1.Node) map[string]any {
 	if _, is := o.Labels["node-role.kubernetes.io/control-plane"]; is {
 		n["controlPlane"], n["ownerKind"], n["ownerName"] = true, "KubeadmControlPlane", w.Cluster.Name
 	}
-	if v := w.byUUID(id); v != nil && v.On && !v.NotReady {
+	switch v := w.byUUID(id); {
+	case v == nil || !v.On || v.NotReady:
+		n["conditions"] = "DiskPressure=Unknown MemoryPressure=Unknown PIDPressure=Unknown"
+	case v.Pressed:
+		n["conditions"] = "MemoryPressure=True"
+		fallthrough
+	default:
 		n["ready"], n["heartbeat"] = true, time.Now().UTC().Format(time.RFC3339)
 	}
 	return n

@@ -120,7 +120,7 @@ func (w *World) kubelets() {
 			w.deleteNode(&n)
 			continue
 		}
-		if report(&n, v != nil && v.On && !v.NotReady && v.boots == 0) {
+		if report(&n, v != nil && v.On && !v.NotReady && v.boots == 0, v != nil && v.Pressed) {
 			if err := w.workload.client.Status().Update(context.Background(), &n); err != nil {
 				panic(err)
 			}
@@ -130,7 +130,7 @@ func (w *World) kubelets() {
 
 // report writes what a kubelet reports, and reports whether that is something new. One that is
 // dead has been so for an hour, longer than a health check waits.
-func report(n *corev1.Node, alive bool) bool {
+func report(n *corev1.Node, alive, pressed bool) bool {
 	changed := false
 	for i := range n.Status.Conditions {
 		c := &n.Status.Conditions[i]
@@ -138,7 +138,7 @@ func report(n *corev1.Node, alive bool) bool {
 		switch {
 		case !alive:
 			want = corev1.ConditionUnknown
-		case c.Type == corev1.NodeReady:
+		case c.Type == corev1.NodeReady, c.Type == corev1.NodeMemoryPressure && pressed:
 			want = corev1.ConditionTrue
 		}
 		if c.Status != want {

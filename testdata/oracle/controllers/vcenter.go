@@ -15,6 +15,7 @@ type VM struct {
 	Made                    bool // by the controllers, after the restore
 	After                   bool // made after the backup
 	NoNode, NotReady        bool // its Node was deleted, its kubelet is dead
+	Pressed                 bool // its Node lacks memory
 	boots                   int  // rounds until its kubelet reports
 }
 
