@@ -114,7 +114,7 @@ var conditionRows = []conditionRow{
 		if f.outcome != code.AdoptedPoweredOn || !f.replaceable() || f.held {
 			return ""
 		}
-		return "unless its Node is not Ready for longer than " + f.check.title() + " allows: then Machine and VM are deleted and re-created"
+		return "unless its Node is not Ready for longer than " + f.healer().title() + " allows: then Machine and VM are deleted and re-created"
 	},
 	func(f *machine) string {
 		if !f.healthy() || deletes[f.outcome] || !f.isHeld() {

@@ -289,10 +289,14 @@ var outcomeRows = []outcomeRow{
 	},
 	{
 		"healthy, its Node may not come, and a health check waits for it", func(f *machine) bool {
-			return f.awaitsNode() && !f.off() && f.replaceable() && f.check.timeout > 0
+			return f.awaitsNode() && !f.off() && f.check != nil && f.awaiter() != nil && (f.replaceable() || f.awaiter().remediator() != "")
 		}, code.CannotKnow,
 		func(f *machine) string {
-			return fmt.Sprintf("it was being made when the backup was taken, and its instance runs without a Node: unless that comes, %s has the Machine deleted with its instance %s after the control plane is initialised", f.check.title(), f.check.timeout)
+			h, does := f.awaiter(), "has the Machine deleted with its instance"
+			if h.remediator() != "" {
+				does = "leaves the Machine to " + h.remediator()
+			}
+			return fmt.Sprintf("it was being made when the backup was taken, and its instance runs without a Node: unless that comes, %s %s %s after the control plane is initialised", h.title(), does, h.timeout)
 		},
 	},
 	{

@@ -124,6 +124,16 @@ var rowStories = []rowStory{
 		s.node("a", true)
 		s.worker("m", found).machine.ProviderID = ""
 	}, code.CannotKnow},
+	{"healthy, its Node may not come, and a health check waits for it", []fields{waits("NodeReady", "False"), checkSpec(workers)}, func(s *story) {
+		s.plane("a", found)
+		s.node("a", true)
+		s.worker("m", found).machine.ProviderID = ""
+	}, code.CannotKnow},
+	{"healthy, its Node may not come, and a health check waits for it", []fields{external(checkSpec(workers))}, func(s *story) {
+		s.plane("a", found)
+		s.node("a", true)
+		s.worker("m", found).machine.ProviderID = ""
+	}, code.CannotKnow},
 	{"healthy, its Node may not come, and a health check waits for it", coveredBy(workers), func(s *story) {
 		s.plane("a", found)
 		s.node("a", true)

@@ -205,7 +205,27 @@ func (c *cluster) unsure() int { return len(c.control.members) - c.alive - c.sto
 // replaceable reports whether a health check would replace the machine if it found it
 // unhealthy.
 func (f *machine) replaceable() bool {
-	return f.check != nil && f.check.remediator() == "" && f.pausedOwner() == "" && f.spared() == "" && !f.cluster.lostControlPlane() && (!f.verdict.ControlPlane || f.cluster.remediates)
+	return f.check != nil && f.healer() != nil && f.pausedOwner() == "" && f.spared() == "" && !f.cluster.lostControlPlane() && (!f.verdict.ControlPlane || f.cluster.remediates)
+}
+
+// healer returns the first health check of the machine that leaves it to its owner, or nil.
+func (f *machine) healer() *check {
+	for _, h := range f.checks {
+		if h.remediator() == "" {
+			return h
+		}
+	}
+	return nil
+}
+
+// awaiter returns the first health check that acts on the machine if its Node does not come, or nil.
+func (f *machine) awaiter() *check {
+	for _, h := range f.checks {
+		if h.timeout > 0 {
+			return h
+		}
+	}
+	return nil
 }
 
 // isRacing reports whether a health check may ask for a replacement before KubeadmControlPlane has
