@@ -93,7 +93,7 @@ var known = []Known{
 		return d.Kind == cautious && strings.Contains(res.Forecast.Reasons["RolloutDue"], "a restore empties that status")
 	}},
 	{"O3", "the oracle's API server of the workload cluster fails now and then, and what failed last is done the next time, or never, or has not come to rest", func(w *World, res *Result, d Disagreement) bool {
-		return w.workload.failing && (d.Kind == failing && strings.Contains(d.Text, "request timed out") || slices.Contains([]string{notActed, notMade, cautious}, d.Kind) || !res.Quiet)
+		return w.workload.failing && (d.Kind == failing && strings.Contains(d.Text, "request timed out") || slices.Contains([]string{notActed, notMade, falseMade, cautious}, d.Kind) || !res.Quiet)
 	}},
 	{"O1", "the oracle cuts the API server off, and the inventory's Node list was read", func(w *World, res *Result, d Disagreement) bool {
 		return w.workload.cut && slices.Contains([]string{notMade, falseMade, notActed, cautious, halted, failing}, d.Kind) ||
