@@ -83,8 +83,14 @@ func checksRead(p *actions, c *cluster) bool {
 // checksPatient asks core.H5.
 func checksPatient(p *actions, c *cluster) bool {
 	for _, h := range c.checks {
-		if condition := h.hasty(); condition != "" && h.targets > 0 {
+		if h.targets == 0 {
+			continue
+		}
+		if condition := h.hasty(); condition != "" {
 			p.finds(walk.Differs, h.title()+" calls a Machine unhealthy after "+condition+", as each is after a restore until its controller has found its instance: whether that takes longer is not known here")
+		}
+		if condition := h.contrary(); condition != "" {
+			p.finds(walk.Differs, h.title()+" calls a Machine unhealthy for "+condition+", as those are that are well: which machines it has replaced is not known here")
 		}
 	}
 	return len(c.checks) > 0
@@ -279,9 +285,9 @@ func (f *machine) expectedBy() report.ExpectedBy {
 
 // broken returns what of the machine does not hold.
 func (f *machine) broken() breakage {
-	node := f.stopped() || f.node != nil && !f.node.Ready || f.node == nil && (f.stale() || f.starts() || f.healthy() && f.nodeMissing())
+	node := f.cluster.uninitialised || f.stopped() || f.node != nil && !f.node.Ready || f.node == nil && (f.stale() || f.starts() || f.healthy() && f.nodeMissing())
 	return breakage{
-		infrastructure: f.stale() || f.stopped() || f.healthy() && f.node != nil && (f.blocked() != "" || f.takesOther() || f.waits() != ""),
+		infrastructure: f.stale() || f.stopped() || f.healthy() && f.node != nil && (f.blocked() != "" || f.takesOther() || f.halted() != ""),
 		node:           node,
 		bootstrap:      f.healthy() && f.unbootstrapped(),
 		pressed:        f.node != nil && slices.ContainsFunc(pressures, func(kind string) bool { return !f.node.HasCondition(kind, "False") }),
@@ -309,12 +315,27 @@ func (h *check) hasty() string {
 		if c.TimeoutSeconds != nil {
 			within = time.Duration(*c.TimeoutSeconds) * time.Second
 		}
-		if _, begins := statusWhenGone[c.Type]; begins && c.Status != metav1.ConditionTrue && within < soon {
+		if _, begins := statusWhenGone(c.Type); begins && (h.planes > 0 || !podsOf[c.Type]) && c.Status != metav1.ConditionTrue && within < soon {
 			return fmt.Sprintf("%s=%s for %s", c.Type, c.Status, within)
 		}
 	}
 	if 0 < h.timeout && h.timeout < joined {
 		return fmt.Sprintf("%s without a Node", h.timeout)
+	}
+	return ""
+}
+
+// contrary returns the condition of a machine that is well for which the check has one replaced, or nothing.
+func (h *check) contrary() string {
+	for _, c := range h.spec.Checks.UnhealthyNodeConditions {
+		if kind, status := string(c.Type), string(c.Status); kind == "Ready" && status == "True" || infra.IsUsual(kind, status) {
+			return kind + "=" + status
+		}
+	}
+	for _, c := range h.spec.Checks.UnhealthyMachineConditions {
+		if well, known := statusWhenWell(c.Type); known && c.Status == well {
+			return c.Type + "=" + string(c.Status)
+		}
 	}
 	return ""
 }
@@ -326,7 +347,8 @@ func (h *check) minds(s sight) (condition string, bad bool) {
 		return "", false
 	}
 	for _, c := range h.spec.Checks.UnhealthyMachineConditions {
-		if !s.broken.of(c.Type) || c.Status == metav1.ConditionTrue || s.gone && c.Status != statusWhenGone[c.Type] {
+		status, _ := statusWhenGone(c.Type)
+		if !s.broken.of(c.Type) || c.Status == metav1.ConditionTrue || s.gone && c.Status != status {
 			continue
 		}
 		if condition = c.Type; isForecast(condition) {

@@ -198,8 +198,19 @@ func TestConditionsOfWhatIsNotWell(t *testing.T) {
 		"suspended just now":                   {minding("MemoryPressure", "Unknown"), func(s *story) { s.worker("m", asleep(found)) }, described("", true), code.ReplacedByMachineHealthCheck, "LivingReplaced"},
 		"dead, and its conditions not read":    {minding("DiskPressure", "Unknown"), worker, func(s *story) { s.node("m", false) }, code.ReplacedByMachineHealthCheck, "LivingReplaced"},
 		"not Ready, and its kubelet is heard":  {minding("DiskPressure", "Unknown"), worker, described("", false), code.Adopted, ""},
-		"off, and pods may take long to come":  {plane(waits("EtcdPodHealthy", "Unknown")), func(s *story) { s.plane("m", warned(found, "PoweredOff")) }, described("", false), code.CannotKnow, "OutcomeUnknown"},
-		"off, and its Node is summed up":       {waits("NodeHealthy", "Unknown"), func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, described("", false), code.CannotKnow, "OutcomeUnknown"},
+		"pods of one that is gone":             {plane(waits("EtcdPodHealthy", "Unknown")), func(s *story) { s.plane("m", gone) }, described("", false), code.ReplacedByMachineHealthCheck, ""},
+		"Ready":                                {minding("Ready", "True"), worker, described("", true), code.Adopted, "OutcomeUnknown"},
+		"a Node under no pressure":             {minding("DiskPressure", "False"), worker, described("", true), code.Adopted, "OutcomeUnknown"},
+		"a Machine that is not deleted":        {waits("Deleting", "False"), worker, described("", true), code.Adopted, "OutcomeUnknown"},
+		"a Machine that is up to date":         {waits("UpToDate", "True"), worker, described("", true), code.Adopted, "OutcomeUnknown"},
+		"its infrastructure is paused": {checkSpec(workers), func(s *story) {
+			s.expect(s.worker("m", found), infra.Restore{Paused: "VSphereMachine m"})
+		}, described("", false), code.ReplacedByMachineHealthCheck, "LivingReplaced"},
+		"its infrastructure is paused, and not ready": {waits("InfrastructureReady", "False"), func(s *story) {
+			s.expect(s.worker("m", found), infra.Restore{Paused: "VSphereMachine m"})
+		}, described("", true), code.ReplacedByMachineHealthCheck, "LivingReplaced"},
+		"off, and pods may take long to come": {plane(waits("EtcdPodHealthy", "Unknown")), func(s *story) { s.plane("m", warned(found, "PoweredOff")) }, described("", false), code.CannotKnow, "OutcomeUnknown"},
+		"off, and its Node is summed up":      {waits("NodeHealthy", "Unknown"), func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, described("", false), code.CannotKnow, "OutcomeUnknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t, with(c.check, "checks", patient(c.check)))

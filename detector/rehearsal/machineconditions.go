@@ -14,10 +14,10 @@ type breakage struct {
 	outdated                        bool // a paused MachineDeployment has another template
 }
 
-// statusWhenGone is that of the conditions of a Machine whose instance is gone, as a real
+// whenGone is that of the conditions of a Machine whose instance is gone, as a real
 // restore showed them (Cluster API 1.13.1; setNodeHealthyAndReadyConditions and what the
 // infrastructure's own condition says).
-var statusWhenGone = map[string]metav1.ConditionStatus{
+var whenGone = map[string]metav1.ConditionStatus{
 	clusterv1.InfrastructureReadyCondition: metav1.ConditionFalse,
 	clusterv1.ReadyCondition:               metav1.ConditionFalse,
 	clusterv1.AvailableCondition:           metav1.ConditionFalse,
@@ -33,13 +33,23 @@ var pressures = []string{"MemoryPressure", "DiskPressure", "PIDPressure"}
 // (api/controlplane/kubeadm/v1beta2/kubeadm_control_plane_types.go v1.13.6).
 var podsOf = map[string]bool{
 	"APIServerPodHealthy": true, "ControllerManagerPodHealthy": true, "SchedulerPodHealthy": true,
-	"EtcdPodHealthy": true, "EtcdMemberHealthy": true,
+	"EtcdPodHealthy": true, "EtcdMemberHealthy": true, "NodeKubeadmLabelsAndTaintsSet": true,
+}
+
+// statusWhenGone returns that of a condition of a Machine whose instance is gone, and whether it is known
+// here. A control plane without Nodes knows nothing of its Pods.
+func statusWhenGone(condition string) (metav1.ConditionStatus, bool) {
+	if podsOf[condition] {
+		return metav1.ConditionUnknown, true
+	}
+	status, known := whenGone[condition]
+	return status, known
 }
 
 // isForecast reports whether it is known here when a condition of a Machine does not hold.
 func isForecast(condition string) bool {
-	_, known := statusWhenGone[condition]
-	return condition == "" || known || podsOf[condition] || condition == clusterv1.BootstrapConfigReadyCondition || condition == clusterv1.MachineUpToDateCondition
+	_, known := statusWhenGone(condition)
+	return condition == "" || known || condition == clusterv1.BootstrapConfigReadyCondition || condition == clusterv1.MachineUpToDateCondition
 }
 
 // of reports whether a condition of the Machine will not hold. One of which nothing is known here
@@ -62,4 +72,13 @@ func (b breakage) of(condition string) bool {
 	}
 	b.outdated = false
 	return b != breakage{}
+}
+
+// statusWhenWell returns that of a condition of a Machine that runs, and whether it is known here.
+func statusWhenWell(condition string) (metav1.ConditionStatus, bool) {
+	switch condition {
+	case clusterv1.MachineDeletingCondition, clusterv1.MachineUpdatingCondition, clusterv1.PausedCondition:
+		return metav1.ConditionFalse, true
+	}
+	return metav1.ConditionTrue, isForecast(condition)
 }

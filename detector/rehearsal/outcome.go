@@ -189,8 +189,8 @@ var outcomeRows = []outcomeRow{
 	},
 	{
 		"its controller does nothing for it", func(f *machine) bool {
-			awaited := f.healthy() && f.waits() != "" && f.unhealthy && f.remedied // in vain: a health check has it replaced
-			return f.decided() && f.halted() != "" && !awaited
+			replaced := f.healthy() && f.unhealthy && f.remedied // which waits for nothing
+			return f.decided() && f.halted() != "" && !replaced
 		}, code.Halted,
 		func(f *machine) string { return f.halted() },
 	},

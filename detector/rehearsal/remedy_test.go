@@ -61,9 +61,9 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 		"waits for ever":                   {with(checkSpec(workers), "checks", fields{"nodeStartupTimeoutSeconds": 0}), nil, false, "does not mind a missing Node"},
 		"Node left and Ready":              {checkSpec(workers), func(s *story) { s.node("m", true) }, false, "finds that Node well"},
 		"Node left, not Ready":             {checkSpec(workers), func(s *story) { s.node("m", false) }, true, "finds its Node node-m not Ready"},
-		"Node left, Ready not minded":      {with(checkSpec(workers), "checks", fields{"unhealthyNodeConditions": []any{fields{"type": "DiskPressure", "status": "True"}}}), func(s *story) { s.node("m", false) }, false, "finds that Node well"},
+		"Node left, Ready not minded":      {with(checkSpec(workers), "checks", fields{"unhealthyNodeConditions": []any{fields{"type": "DiskPressure", "status": "True"}}}), func(s *story) { s.node("m", false) }, false, "does not mind that Node"},
 		"v1beta1 conditions":               {with(checkSpec(workers), "checks", nil, "unhealthyConditions", []any{fields{"type": "Ready", "status": "Unknown"}}), func(s *story) { s.node("m", false) }, true, "not Ready"},
-		"Node left, and only False minded": {with(checkSpec(workers), "checks", nil, "unhealthyConditions", []any{fields{"type": "Ready", "status": "False"}}), func(s *story) { s.node("m", false) }, false, "finds that Node well"},
+		"Node left, and only False minded": {with(checkSpec(workers), "checks", nil, "unhealthyConditions", []any{fields{"type": "Ready", "status": "False"}}), func(s *story) { s.node("m", false) }, false, "does not mind that Node"},
 		"another waits for a Node for ever": {with(checkSpec(workers), "checks", fields{"nodeStartupTimeoutSeconds": 0, "unhealthyNodeConditions": []any{fields{"type": "Ready", "status": "Unknown"}}}, "maxUnhealthy", 1), func(s *story) {
 			s.worker("o", gone)
 			s.node("m", false)

@@ -273,6 +273,8 @@ func (f *machine) findRemedy() (bool, string) {
 		return false, h.title() + " covers it, but nothing replaces it until " + f.waitsForPlane()
 	case f.verdict.ControlPlane && f.cluster.lostControlPlane():
 		return f.cluster.remediates, f.cluster.remediation
+	case !f.unhealthy && f.node != nil && !f.node.Ready:
+		return false, h.title() + " covers it, but does not mind that Node"
 	case !f.unhealthy && f.node != nil:
 		return false, h.title() + " covers it, and finds that Node well"
 	case !f.unhealthy && !f.cluster.lostControlPlane():
