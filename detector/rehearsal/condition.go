@@ -111,12 +111,6 @@ var conditionRows = []conditionRow{
 		return ""
 	},
 	func(f *machine) string {
-		if f.outcome != code.ReplacedByMachineHealthCheck || !f.healthy() || f.waits() != "" || f.halted() == "" {
-			return ""
-		}
-		return "its Machine at once, and its instance only once that is resolved: " + f.halted()
-	},
-	func(f *machine) string {
 		if f.outcome != code.AdoptedPoweredOn || !f.replaceable() || f.held {
 			return ""
 		}

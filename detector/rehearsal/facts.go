@@ -117,6 +117,26 @@ func (f *machine) complaint() (row, why string) {
 	}
 }
 
+// healer returns the first health check of the machine that leaves it to its owner, or nil.
+func (f *machine) healer() *check {
+	for _, h := range f.checks {
+		if h.remediator() == "" {
+			return h
+		}
+	}
+	return nil
+}
+
+// awaiter returns the first health check that acts on the machine if its Node does not come, or nil.
+func (f *machine) awaiter() *check {
+	for _, h := range f.checks {
+		if h.timeout > 0 {
+			return h
+		}
+	}
+	return nil
+}
+
 // hurried reports whether a health check may have the machine deleted before it has started: what its
 // Node has been for longer than the check allows is too long at once (nodeChecks in
 // internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.13.6).

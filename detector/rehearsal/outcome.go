@@ -276,7 +276,11 @@ var outcomeRows = []outcomeRow{
 	{
 		"healthy, its Node is bad for a health check", func(f *machine) bool { return f.healthy() && f.unhealthy && f.remedied }, code.ReplacedByMachineHealthCheck,
 		func(f *machine) string {
-			return "its instance exists, but " + f.replacement() + cmp.Or(clauses("", f.ended()), ", and its instance is deleted")
+			goes := ", and its instance is deleted"
+			if f.waits() == "" && f.halted() != "" {
+				goes += " once that is resolved: " + f.halted()
+			}
+			return "its instance exists, but " + f.replacement() + cmp.Or(clauses("", f.ended()), goes)
 		},
 	},
 	{

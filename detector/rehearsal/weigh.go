@@ -208,26 +208,6 @@ func (f *machine) replaceable() bool {
 	return f.check != nil && f.healer() != nil && f.pausedOwner() == "" && f.spared() == "" && !f.cluster.lostControlPlane() && (!f.verdict.ControlPlane || f.cluster.remediates)
 }
 
-// healer returns the first health check of the machine that leaves it to its owner, or nil.
-func (f *machine) healer() *check {
-	for _, h := range f.checks {
-		if h.remediator() == "" {
-			return h
-		}
-	}
-	return nil
-}
-
-// awaiter returns the first health check that acts on the machine if its Node does not come, or nil.
-func (f *machine) awaiter() *check {
-	for _, h := range f.checks {
-		if h.timeout > 0 {
-			return h
-		}
-	}
-	return nil
-}
-
 // isRacing reports whether a health check may ask for a replacement before KubeadmControlPlane has
 // written that it is initialised, until when it minds neither etcd nor that it has one Machine
 // alone: it returns once it has adopted Machines, and writes its status the next time, after it
