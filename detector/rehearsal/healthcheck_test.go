@@ -114,6 +114,7 @@ func minding(condition, status string) fields {
 // Each health check acts by itself, whatever the limit of another that covers the same machine.
 func TestSeveralHealthChecksOfAMachine(t *testing.T) {
 	limited := func(of string) fields { return limitedTo(0, checkSpec(of)) }
+	held := func(of string) fields { return limitedTo(1, checkSpec(of)) }
 	others := func(of string) fields { return external(checkSpec(of)) }
 	unknown := func(of string) fields {
 		return with(waits("example.com/Disk", "False"), "selector", checkSpec(of)["selector"])
@@ -152,6 +153,18 @@ func TestSeveralHealthChecksOfAMachine(t *testing.T) {
 			if got := s.outcome(f, "m"); got.Outcome != c.outcome || !strings.Contains(effectsOf(f), c.effects) || c.effects == "" && effectsOf(f) != "" {
 				t.Errorf("%s, control plane %v: %+v, effects %s", name, plane, got, effectsOf(f))
 			}
+		}
+	}
+	for _, checks := range [][]fields{{limited(workers), held(workers)}, {held(workers), limited(workers)}} {
+		s := newStory(t, checks...)
+		s.plane("a", found)
+		s.node("a", true)
+		for _, name := range []string{"m", "n"} {
+			s.worker(name, found)
+			s.node(name, false)
+		}
+		if got := effectsOf(s.end()); !strings.Contains(got, "OutcomeUnknown") {
+			t.Errorf("one acts once fewer are unhealthy: %q", got)
 		}
 	}
 	s := newStory(t, limited(workers), checkSpec(workers))
@@ -205,7 +218,8 @@ func TestConditionsOfWhatIsNotWell(t *testing.T) {
 		"a Machine that is up to date":         {waits("UpToDate", "True"), worker, described("", true), code.Adopted, "OutcomeUnknown"},
 		"its infrastructure is paused": {checkSpec(workers), func(s *story) {
 			s.expect(s.worker("m", found), infra.Restore{Paused: "VSphereMachine m"})
-		}, described("", false), code.ReplacedByMachineHealthCheck, "LivingReplaced"},
+		}, described("", false), code.ReplacedByMachineHealthCheck, "once that is resolved: VSphereMachine m"},
+		"pods of others, soon": {with(waits("EtcdPodHealthy", "Unknown"), "soon", true), worker, described("", true), code.Adopted, ""},
 		"its infrastructure is paused, and not ready": {waits("InfrastructureReady", "False"), func(s *story) {
 			s.expect(s.worker("m", found), infra.Restore{Paused: "VSphereMachine m"})
 		}, described("", true), code.ReplacedByMachineHealthCheck, "LivingReplaced"},
@@ -221,7 +235,8 @@ func TestConditionsOfWhatIsNotWell(t *testing.T) {
 			c.is(s)
 			c.node(s)
 			f := s.end()
-			if got := s.outcome(f, "m"); got.Outcome != c.outcome || !strings.Contains(effectsOf(f), c.effects) || c.effects == "" && (strings.Contains(effectsOf(f), "Living") || strings.Contains(effectsOf(f), "Unknown")) {
+			got := s.outcome(f, "m")
+			if got.Outcome != c.outcome || !strings.Contains(effectsOf(f)+got.Message, c.effects) || c.effects == "" && (strings.Contains(effectsOf(f), "Living") || strings.Contains(effectsOf(f), "Unknown")) {
 				t.Errorf("%+v, effects %q", got, effectsOf(f))
 			}
 		})
@@ -229,11 +244,11 @@ func TestConditionsOfWhatIsNotWell(t *testing.T) {
 }
 
 // patient returns the checks of a health check, those of Machines with a timeout after which
-// controllers have found what is theirs.
+// controllers have found what is theirs, but for one that is to be soon.
 func patient(spec fields) fields {
 	checks := spec["checks"].(fields)
 	of, is := checks["unhealthyMachineConditions"].([]any)
-	if is {
+	if is && spec["soon"] == nil {
 		of[0].(fields)["timeoutSeconds"] = 600
 	}
 	return checks
