@@ -213,12 +213,12 @@ type awsPool struct {
 	Instances   []string
 	Min, Max    backup.Number // of an AWSMachinePool
 	// What the walk asks for; what is not text is JSON.
-	Template, Suspend, Tags, TagsApplied, Mixed, PoolSubnets, Zones string
-	NoRefresh, Rebalance                                            bool
-	Hooks                                                           string // of an AWSMachinePool
-	Labels                                                          string // of an AWSManagedMachinePool, as is all that follows
-	Taints, Scaling, Update, AMIVersion, Role                       string
-	Repair                                                          bool
+	Template, Suspend, Tags, TagsApplied, Mixed, PoolSubnets, Zones, SubnetType string
+	NoRefresh, Rebalance                                                        bool
+	Hooks                                                                       string // of an AWSMachinePool
+	Labels                                                                      string // of an AWSManagedMachinePool, as is all that follows
+	Taints, Scaling, Update, AMIVersion, Role                                   string
+	Repair                                                                      bool
 }
 
 // walkedFields returns what the walk asks of a pool.
@@ -235,6 +235,7 @@ var pools = backup.NewKind("awsmachinepools."+group, append(walkedFields(),
 	backup.Raw(func(p *awsPool) *string { return &p.Suspend }, "spec.suspendProcesses"),
 	backup.Raw(func(p *awsPool) *string { return &p.Mixed }, "spec.mixedInstancesPolicy"),
 	backup.Raw(func(p *awsPool) *string { return &p.PoolSubnets }, "spec.subnets"),
+	backup.Text(func(p *awsPool) *string { return &p.SubnetType }, "spec.availabilityZoneSubnetType"),
 	backup.Raw(func(p *awsPool) *string { return &p.Hooks }, "spec.lifecycleHooks"),
 	backup.Flag(func(p *awsPool) *bool { return &p.NoRefresh }, "spec.refreshPreferences.disable"),
 	backup.Flag(func(p *awsPool) *bool { return &p.Rebalance }, "spec.capacityRebalance"),

@@ -127,36 +127,49 @@ func (x *inspection) inspect(machine int, at infra.Sight) []walk.Step {
 }
 
 // grouped asks M15. Groups that spec names by filters are not resolved here, so that it is not
-// seen whether a group beside the others is one of them; nor which groups EKS has made.
+// seen which of the instance's they are, or lack; nor which groups EKS has made.
 func (x *inspection) grouped(m *member, at infra.Sight) walk.Answer {
 	have, seen := at.Instance.Facts.Get(factGroups)
 	object := "instance " + at.Instance.ID
-	switch {
-	case !seen:
-		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
+	unseen := walk.Answer{Found: walk.Unseen, Objects: []string{object}}
+	if !seen {
+		return unseen
 	}
-	own := x.ownGroups(m, at.Listing)
+	want := x.ownGroups(m, at.Listing)
 	switch s := x.objs.locations[m.cluster]; {
 	case s.record != nil && s.kind == planeKind:
-		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
-	case own == nil:
+		return unseen
+	case want == nil:
 		return walk.Answer{} // A17 says what is open
 	}
+	added, filtered := m.machine.Data.added()
 	attached := strings.Split(have, ",")
-	for _, id := range own {
+	for i, id := range append(slices.Clip(want), added...) {
 		if !slices.Contains(attached, id) {
-			return answer(walk.Differs, object, fmt.Sprintf("%s lacks security group %s, which CAPA gives to it", object, id), "has it, or nothing that has to be kept apart runs on it")
+			whose := "CAPA"
+			if i >= len(want) {
+				whose = fmt.Sprintf("%s %s/%s", machineKind, m.machine.Namespace, m.machine.Name)
+			}
+			return answer(walk.Differs, object, fmt.Sprintf("%s lacks security group %s, which %s gives to it", object, id, whose), "has it, or nothing that has to be kept apart runs on it")
 		}
 	}
+	if filtered {
+		return unseen
+	}
 	for _, id := range attached {
-		if id != "" && !slices.Contains(own, id) && !strings.Contains(m.machine.Data.Groups, quoted(id)) {
-			if strings.Contains(m.machine.Data.Groups, `"filters"`) {
-				return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
-			}
+		if id != "" && !slices.Contains(want, id) && !slices.Contains(added, id) {
 			return answer(walk.Differs, object, fmt.Sprintf("%s has security group %s, which %s %s/%s does not ask for", object, id, machineKind, m.machine.Namespace, m.machine.Name), "has it no more, or the object asks for it")
 		}
 	}
 	return pass
+}
+
+// added returns the ids of spec.additionalSecurityGroups, and whether filters choose others.
+func (d *awsMachine) added() (ids []string, filtered bool) {
+	if d.Groups == "" {
+		return nil, false
+	}
+	return chosen(d.Groups)
 }
 
 // ownGroups returns the ids of the groups that CAPA gives to the instance of a machine of a cluster of

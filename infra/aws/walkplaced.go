@@ -15,7 +15,7 @@ import (
 var rowP15 = &walk.Row{
 	ID: "aws.P15", Of: poolKind,
 	Asks:      "the mixed instances policy of the group and its subnets, which are to be those of spec",
-	None:      walk.OwnerHalts.Says("CAPA's comparison panics, and nothing is done for the pool"),
+	None:      walk.OwnerHalts.Says("CAPA's comparison panics, or it finds no subnet in a zone, and nothing is done for the pool"),
 	Differs:   walk.Replaces.Says("CAPA sets the group to the backup's policy and subnets: AWS replaces members that are in a zone without one, spreads the others again, and replaces them where another part of them is to be on demand"),
 	Refused:   "autoscaling groups",
 	Condition: code.PoolsUncompared,
@@ -47,8 +47,7 @@ func (objs *objects) enclosed(p *pool) walk.Answer {
 	}
 	ids, _ := d.named()
 	ids = append(ids, d.Subnets...)
-	var zones []string
-	_ = json.Unmarshal([]byte(d.Zones), &zones)
+	zones := textsIn(d.Zones)
 	for _, n := range s.specSubnets() {
 		if id := cmp.Or(n.ResourceID, n.ID); n.edge() && (slices.Contains(ids, id) || slices.Contains(zones, n.AvailabilityZone)) {
 			return answer(walk.Differs, p.object(), fmt.Sprintf("%s enables enclaves, and subnet %s is in a %s", p.object(), id, n.ZoneType), "does not enable them, or names another subnet and zone")
@@ -58,12 +57,16 @@ func (objs *objects) enclosed(p *pool) walk.Answer {
 }
 
 // named returns the ids of spec.subnets, and whether filters choose others.
-func (d *awsPool) named() (ids []string, filtered bool) {
+func (d *awsPool) named() (ids []string, filtered bool) { return chosen(d.PoolSubnets) }
+
+// chosen returns the ids in a list of references in JSON, and whether filters choose others
+// (AWSResourceReference in api/v1beta2/types.go v2.13.0).
+func chosen(references string) (ids []string, filtered bool) {
 	var all []struct {
 		ID      string          `json:"id"`
 		Filters json.RawMessage `json:"filters"`
 	}
-	_ = json.Unmarshal([]byte(d.PoolSubnets), &all)
+	_ = json.Unmarshal([]byte(references), &all)
 	for _, n := range all {
 		switch {
 		case n.ID != "":
@@ -108,8 +111,10 @@ func (q *questions) placed(at *place, p *pool, f *ASGFact, object string) walk.A
 			return answer(walk.Differs, object, fmt.Sprintf("the mixed instances policy of %s is another one than that of %s", object, p.object()), "has the same policy")
 		}
 	}
-	want := q.objs.poolSubnets(at, p)
+	want, lacking := q.objs.poolSubnets(at, p)
 	switch {
+	case lacking != "":
+		return answer(walk.None, p.object(), fmt.Sprintf("%s is to be in zone %s, where its cluster has no such subnet", p.object(), lacking), "its cluster has one there, or it is not to be there")
 	case want == nil || f.Subnets == nil:
 		return walk.Answer{Found: walk.Unseen, Objects: []string{p.title()}}
 	case !slices.Equal(want, f.Subnets):
@@ -129,39 +134,77 @@ func (m *MixedPolicy) differs(have *MixedPolicy) bool {
 }
 
 // poolSubnets returns the ids of the subnets that CAPA wants a group to be in, sorted: those of spec,
-// else the cluster's private ones. They are nil where filters or zones choose them, or nobody
-// knows (Place in pkg/cloud/scope/shared.go, SubnetIDs in
-// pkg/cloud/services/autoscaling/autoscalinggroup.go v2.13.0).
-func (objs *objects) poolSubnets(at *place, p *pool) []string {
+// those in its zones or in the MachinePool's, else the cluster's private ones; or a zone that has none.
+// They are nil where filters choose them, or nobody knows (SubnetIDs in
+// pkg/cloud/services/autoscaling/autoscalinggroup.go, Place in pkg/cloud/scope/shared.go v2.3.0 to v2.13.0).
+func (objs *objects) poolSubnets(at *place, p *pool) (ids []string, lacking string) {
 	ids, filtered := p.record.Data.named()
 	if filtered {
-		return nil
+		return nil, ""
 	}
-	if ids == nil && !given(p.record.Data.Zones) && !given(p.zones) {
-		ids = objs.privateSubnets(at, p)
+	if ids == nil {
+		ids, lacking = objs.zoneSubnets(at, p)
 	}
 	slices.Sort(ids)
-	return ids
+	return slices.Compact(ids), lacking
 }
+
+func (objs *objects) zoneSubnets(at *place, p *pool) (ids []string, lacking string) {
+	s := objs.locations[p.cluster]
+	if s.record == nil {
+		return nil, ""
+	}
+	real, _, _ := read[[]SubnetFact](at, FactSubnets, s.vpc, s.vpc)
+	zones, kind := textsIn(p.record.Data.Zones), p.record.Data.SubnetType
+	if zones == nil {
+		zones = textsIn(p.zones)
+	}
+	if zones == nil {
+		zones, kind = []string{""}, privateType
+	}
+	for _, zone := range zones {
+		found := zone == ""
+		for _, n := range s.specSubnets() {
+			switch {
+			case zone != "" && n.AvailabilityZone == "":
+				return nil, "" // it is in any
+			case zone != "" && n.AvailabilityZone != zone || !n.isOf(kind):
+				continue
+			}
+			found = true
+			if !n.edge() {
+				ids = append(ids, n.idIn(real))
+			}
+		}
+		if !found {
+			return nil, zone
+		}
+	}
+	return ids, ""
+}
+
+// Values of spec.availabilityZoneSubnetType (AZSubnetType in exp/api/v1beta2/types.go v2.13.0).
+const (
+	privateType = "private"
+	publicType  = "public"
+)
 
 // secondary is the tag of subnets that are for Pods alone (NameAWSSubnetAssociation in
 // api/v1beta2/tags.go v2.13.0).
 const secondary = "sigs.k8s.io/cluster-api-provider-aws/association"
 
-// privateSubnets returns those of a cluster.
-func (objs *objects) privateSubnets(at *place, p *pool) (ids []string) {
-	s := objs.locations[p.cluster]
-	if s.record == nil {
-		return nil
+// isOf reports whether CAPA takes the subnet for one of a type.
+func (n *specSubnet) isOf(kind string) bool {
+	if kind != privateType && kind != publicType {
+		return true
 	}
-	real, _, _ := read[[]SubnetFact](at, FactSubnets, s.vpc, s.vpc)
-	for _, n := range s.specSubnets() {
-		if n.IsPublic != nil && *n.IsPublic || n.Tags[secondary] == "secondary" || n.edge() {
-			continue
-		}
-		ids = append(ids, n.idIn(real))
-	}
-	return ids
+	public := n.IsPublic != nil && *n.IsPublic
+	return public == (kind == publicType) && n.Tags[secondary] != "secondary" && !n.edge()
+}
+
+func textsIn(list string) (all []string) {
+	_ = json.Unmarshal([]byte(list), &all)
+	return all
 }
 
 // given reports whether a list in JSON holds anything.
