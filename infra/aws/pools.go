@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"drift-detector/backup"
+	"drift-detector/backup/naming"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
 )
@@ -182,8 +183,9 @@ func PlacedKey(nodegroup infra.Key, subnet string) infra.Key {
 	return infra.Key{Kind: keyOwnNodegroup, Value: nodegroup.Value + "/" + subnet}
 }
 
-// poolOf returns the key of the pool that a member's Machine belongs to, or zero. Of
-// a pool that is not in the backup, or whose name is hashed in the label, no
+// poolOf returns the key of the pool that a member's Machine belongs to, or zero: CAPA goes by the
+// label of the AWSMachine (getAWSMachines in exp/controllers/awsmachinepool_machines.go v2.6.0 to
+// v2.13.0). Of a pool that is not in the backup, or whose name is hashed in the label, no
 // instance has the key; the machine counts as one of a pool all the same.
 func (objs *objects) poolOf(m *member) infra.Key {
 	name := ""
@@ -193,6 +195,9 @@ func (objs *objects) poolOf(m *member) infra.Key {
 	if m.machine != nil {
 		owner, _ := capi.OwnerOf(&m.machine.Meta, machinePoolKind)
 		name = cmp.Or(name, owner, m.machine.Data.Pool)
+		if label := m.machine.Data.Pool; label != "" && !naming.Hashed(label) {
+			name = label
+		}
 	}
 	if name == "" {
 		return infra.Key{}
