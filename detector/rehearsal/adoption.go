@@ -29,7 +29,8 @@ var adoptionRows = []row[*cluster]{
 		ID: "core.D2", Of: "MachineDeployment",
 		Asks:    "the MachineSets that its selector matches and nobody controls",
 		Several: walk.Replaces.Says("the first of several MachineDeployments adopts the MachineSet and deletes its Machines in a rollout, unless it is of its template; the others create MachineSets of their own"),
-		Source:  "getAndAdoptMachineSetsForDeployment: internal/controllers/machinedeployment v1.5.8 to v1.13.4; core/reconcilers/machinedeployment v1.14.0",
+		Differs: walk.OwnerHalts.Says("it fails on a selector with expressions: it neither scales, rolls out nor adopts"),
+		Source:  "getAndAdoptMachineSetsForDeployment, LabelSelectorAsMap: internal/controllers/machinedeployment v1.5.8 to v1.13.4; core/reconcilers/machinedeployment v1.14.0",
 	}, setsSelectedOnce},
 	{walk.Row{
 		ID: "core.D5", Of: "MachineDeployment",
@@ -88,6 +89,8 @@ func setsSelectedOnce(c *cluster) walk.Answer {
 		case len(by) > 1:
 			title := named(set.Kind, set.Namespace, set.Name)
 			return several(fmt.Sprintf("%s is selected by %s and %s", title, by[0].title(), by[1].title()), "one alone selects it", title)
+		case len(by) == 1 && !by[0].selector.Plain:
+			return differs(by[0].title()+" has a selector with expressions", "it has labels alone", by[0].title())
 		case len(by) == 1:
 			found = passed
 		}

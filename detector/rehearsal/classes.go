@@ -104,7 +104,7 @@ func managedTopologies(s *backup.Snapshot) map[backup.ClusterID]*topology {
 	}
 	known := map[name]*class{}
 	for r := range classKinds.In(s).All() {
-		c := &class{&r.Data, r.Paused && !s.Moved(r.Backup), make(map[string]string, len(r.Data.Classes))}
+		c := &class{&r.Data, r.Paused && !s.Moved(r.Backup), make(map[string]string, len(r.Data.Classes)), patchesIn(r.Data.Patches, s.Moved(r.Backup))}
 		for i, name := range c.Classes {
 			c.inherited[name] = at(c.Deployments, i)
 		}
@@ -139,6 +139,7 @@ type class struct {
 	*classObject
 	paused    bool
 	inherited map[string]string // the health checks of Deployments by Classes
+	patches   patches
 }
 
 // addTopologyChecks adds to the checks of each cluster those that its topology makes,

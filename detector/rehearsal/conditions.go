@@ -25,7 +25,7 @@ var Conditions = []Condition{
 	{code.CredentialUntried, "The infrastructure accepts the credentials in the backup, which are what the controllers log in with: others were used here, and these were not tried"},
 	{code.CertificateUnchecked, "The controllers trust the certificates of the infrastructure's servers: the check was turned off here, or an authority signed one that this machine trusts and theirs need not, and it is not the one that is pinned"},
 	{code.PendingHooks, "The runtime extensions of these hooks answer and let the Clusters go on: the hooks were pending when the backup was taken, and are called again"},
-	{code.ClassesUnchanged, "These ClusterClasses and their templates were not changed since the Clusters were paused, whose topologies have not seen it: they carry it out once they are unpaused"},
+	{code.ClassesUnchanged, "These ClusterClasses and templates were not changed since the Clusters were paused, or in the half day before the backup: a topology is told of no edit of a template, sees it hours later, and carries it out at once after a restore. Extensions compute the same templates where the uid and the labels of a Cluster are others"},
 	{code.ProvidersInstalled, "Cluster API Operator is off until the restore has ended, or is not there: for these objects it installs the releases that they name again, or the latest, over what is there"},
 	{code.ForeignPools, "The IPAM providers of these pools bind their claims again to the addresses that they had"},
 	{code.ResourceSetsApplied, "What these hold is still what the workload clusters are to have: they write it again as the backup has it, passwords and versions of charts included, and ClusterResourceSets with ApplyOnce create again what was deleted there"},

@@ -182,7 +182,7 @@ func (w *world) conditions(notes []report.Note) []report.Note {
 		}
 	}
 	add(code.ExtensionsAnswer, "The servers of these runtime extensions answer: while one does not, Cluster API's own controller ends a minute after each start, and nothing is reconciled", extended)
-	about(code.ClustersPaused, "These are paused in the backup, and nothing happens to them until they are unpaused. What is said of them holds from then on", paused)
+	about(code.ClustersPaused, "These are paused in the backup, and nothing happens to them until they are unpaused. What is said of them holds from then on, where nobody edited meanwhile what their machines are compared with, such as KubeadmConfigs", paused)
 	about(code.OwnersPaused, "These owners are paused in the backup, and create, delete and replace no machine; MachineSets of a paused MachineDeployment do. Look again before they are unpaused", idle)
 	add(code.ReplicasManaged, "Something other than Cluster API sets the replicas of these groups, and may change them as soon as it runs", managed)
 	add(code.NodesUnread, "All Nodes of these clusters are Ready: their Node lists were not read, and their MachineHealthChecks have machines replaced whose Nodes are not", unread)

@@ -136,20 +136,27 @@ var clusterKinds = backup.NewKind("clusters.cluster.x-k8s.io",
 	backup.Failing(func(c *clusterObject) *backup.Condition { return &c.Unreconciled }, "status.conditions", clusterv1.ClusterTopologyReconciledCondition),
 )
 
-// topologyObject is an object that a topology makes.
-type topologyObject struct{ Owned bool }
+// topologyObject is an object that a topology makes, or a template of a ClusterClass.
+type topologyObject struct {
+	Owned      bool
+	Generation backup.Number
+}
 
 const (
 	planeGroup = "controlplane.cluster.x-k8s.io"
 	infraGroup = "infrastructure.cluster.x-k8s.io"
 )
 
-// topologyKinds are those that a topology makes, by kind and group, beside its workers.
+// topologyKinds are those that a topology makes, and templates of control planes that it makes them of,
+// by kind and group, beside its workers.
 // KubeadmConfigs of MachinePools are left out: they are among those of all machines.
 var topologyKinds = func() map[string]*backup.Kind[topologyObject] {
 	all := map[string]*backup.Kind[topologyObject]{}
 	for group, kinds := range map[string][]string{
-		planeGroup:                   {kubeadm, "RKE2ControlPlane", "KThreesControlPlane", "K0sControlPlane"},
+		planeGroup: {
+			kubeadm, "RKE2ControlPlane", "KThreesControlPlane", "K0sControlPlane",
+			"KubeadmControlPlaneTemplate", "RKE2ControlPlaneTemplate", "KThreesControlPlaneTemplate", "K0sControlPlaneTemplate",
+		},
 		"bootstrap.cluster.x-k8s.io": {"KubeadmConfigTemplate", "RKE2ConfigTemplate", "KThreesConfigTemplate", "K0sWorkerConfigTemplate"},
 		infraGroup: {
 			"VSphereCluster", "VSphereMachineTemplate", "AWSCluster", "AWSMachineTemplate", "AWSMachinePool", "AWSManagedMachinePool",
@@ -158,7 +165,8 @@ var topologyKinds = func() map[string]*backup.Kind[topologyObject] {
 	} {
 		for _, kind := range kinds {
 			all[kind+"."+group] = backup.NewKind(strings.ToLower(kind)+"s."+group,
-				backup.Present(func(o *topologyObject) *bool { return &o.Owned }, "label:"+clusterv1.ClusterTopologyOwnedLabel)).Ownerless()
+				backup.Present(func(o *topologyObject) *bool { return &o.Owned }, "label:"+clusterv1.ClusterTopologyOwnedLabel),
+				backup.Count(func(o *topologyObject) *backup.Number { return &o.Generation }, "metadata.generation")).Ownerless()
 		}
 	}
 	return all
@@ -177,6 +185,7 @@ type classObject struct {
 	ControlPlane         string   // the health check, in JSON
 	Classes              []string // of the MachineDeployments
 	Deployments          []string // their health checks, in JSON
+	Patches              string   // in JSON
 	Variables            backup.Condition
 }
 
@@ -185,6 +194,7 @@ var classKinds = backup.NewKind("clusterclasses.cluster.x-k8s.io",
 	backup.Count(func(c *classObject) *backup.Number { return &c.Observed }, "status.observedGeneration"),
 	backup.Failing(func(c *classObject) *backup.Condition { return &c.Variables }, "status.conditions", clusterv1.ClusterClassVariablesReadyCondition),
 	backup.Failing(func(c *classObject) *backup.Condition { return &c.Variables }, "status.conditions", string(clusterv1.ClusterClassVariablesReconciledV1Beta1Condition)),
+	backup.Raw(func(c *classObject) *string { return &c.Patches }, "spec.patches"),
 	backup.Raw(func(c *classObject) *string { return &c.ControlPlane }, "spec.controlPlane.healthCheck", "spec.controlPlane.machineHealthCheck"),
 	backup.Texts(func(c *classObject) *[]string { return &c.Classes }, "spec.workers.machineDeployments[].class"),
 	backup.Raws(func(c *classObject) *[]string { return &c.Deployments },

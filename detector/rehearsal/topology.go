@@ -41,6 +41,7 @@ var topologyRows = []row[*cluster]{
 		Condition: code.PendingHooks,
 		Source:    "callAfterHooks: topology/cluster v1.4.0 to v1.14.0",
 	}, pendingHooks},
+	patchesRow,
 }
 
 // topologyDeeds are those of the topology that rest on what there is.
@@ -215,6 +216,9 @@ func topologySeen(c *cluster) walk.Answer {
 		return differs(fmt.Sprintf("%s has generation %d, and its controller had seen %d", title, class.Data.Generation.N, class.Data.Observed.N), "", title)
 	case c.Paused && !c.moved():
 		return unseen(title + " of " + c.title())
+	}
+	if template := c.editedTemplate(namespace); template != "" {
+		return unseen(template + " of " + c.title())
 	}
 	return passed
 }

@@ -35,8 +35,9 @@ type world struct {
 	claimed map[owned]string // NodeClaims by their Machines; likewise
 	// bootstraps counts the Machines that refer to a bootstrap object; nil until they are asked for.
 	bootstraps map[owned]int
-	refers     map[referred]int    // by Clusters; nil until it is asked for
-	claims     map[owned][]claimOf // of addresses, by the names of what owns them; nil until they are asked for
+	edited     map[backup.ClusterID]string // templates of topologies, and without a name those of their classes; likewise
+	refers     map[referred]int            // by Clusters; nil until it is asked for
+	claims     map[owned][]claimOf         // of addresses, by the names of what owns them; nil until they are asked for
 }
 
 // cluster is one cluster of the world.

@@ -151,7 +151,7 @@ func (objs *objects) poolSubnets(at *place, p *pool) (ids []string, lacking stri
 
 func (objs *objects) zoneSubnets(at *place, p *pool) (ids []string, lacking string) {
 	s := objs.locations[p.cluster]
-	if s.record == nil {
+	if s.record == nil || len(s.specSubnets()) == 0 { // CAPA has not written them
 		return nil, ""
 	}
 	real, _, _ := read[[]SubnetFact](at, FactSubnets, s.vpc, s.vpc)
