@@ -416,7 +416,7 @@ func alone[T any](what string, k *Kind[T]) *Kind[T] {
 
 // coreKinds are read from every backup, whatever providers want.
 var coreKinds = func() []AnyKind {
-	kinds := []AnyKind{clusterKind, classKind, configKind, machineKind, namespaceKind, selfKind}
+	kinds := append([]AnyKind{clusterKind, classKind, configKind, machineKind, namespaceKind}, selfKinds...)
 	for _, g := range groupKinds {
 		kinds = append(kinds, g.kind)
 	}

@@ -228,19 +228,44 @@ func TestSelf(t *testing.T) {
 			"spec": object{"controlPlaneEndpoint": object{"host": host, "port": 6443}},
 		}
 	}
+	machine := func(cluster, name, id, node string) object {
+		return object{
+			"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Machine", "metadata": object{"namespace": "ns", "name": name, "labels": object{"cluster.x-k8s.io/cluster-name": cluster}},
+			"spec":   object{"clusterName": cluster, "providerID": id, "infrastructureRef": object{"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "VSphereMachine", "name": name}},
+			"status": object{"nodeRef": object{"name": node}},
+		}
+	}
+	node := func(id string) object {
+		return object{"apiVersion": "v1", "kind": "Node", "metadata": object{"name": "n"}, "spec": object{"providerID": id}}
+	}
+	pod := func(namespace, node string) object {
+		return object{"apiVersion": "v1", "kind": "Pod", "metadata": object{"namespace": namespace, "name": "p"}, "spec": object{"nodeName": node}}
+	}
 	kubeconfig := "apiVersion: v1\nclusters:\n- cluster:\n    certificate-authority-data: x\n    server: https://Mgmt.example:6443\n  name: \"\"\n"
 	for name, test := range map[string]struct {
 		data object
 		want string
 	}{
-		"cluster-info":   {configMap("kube-public", "cluster-info", object{"kubeconfig": kubeconfig}), "mgmt"},
-		"kubeadm-config": {configMap("kube-system", "kubeadm-config", object{"ClusterConfiguration": "apiServer: {}\ncontrolPlaneEndpoint: \"mgmt.example:6443\"\n"}), "mgmt"},
-		"IPv6":           {configMap("kube-public", "cluster-info", object{"kubeconfig": "clusters:\n- cluster: \n    server: https://[fd00::1]:6443\n"}), "six"},
-		"elsewhere":      {configMap("default", "cluster-info", object{"kubeconfig": kubeconfig}), ""},
-		"other port":     {configMap("kube-public", "cluster-info", object{"kubeconfig": "server: https://mgmt.example\n"}), ""},
+		"cluster-info":    {configMap("kube-public", "cluster-info", object{"kubeconfig": kubeconfig}), "mgmt"},
+		"kubeadm-config":  {configMap("kube-system", "kubeadm-config", object{"ClusterConfiguration": "apiServer: {}\ncontrolPlaneEndpoint: \"mgmt.example:6443\"\n"}), "mgmt"},
+		"IPv6":            {configMap("kube-public", "cluster-info", object{"kubeconfig": "clusters:\n- cluster: \n    server: https://[fd00::1]:6443\n"}), "six"},
+		"elsewhere":       {configMap("default", "cluster-info", object{"kubeconfig": kubeconfig}), ""},
+		"other port":      {configMap("kube-public", "cluster-info", object{"kubeconfig": "server: https://mgmt.example\n"}), ""},
+		"its Node":        {node("vsphere://own"), "unset"},
+		"another Node":    {node("vsphere://other"), ""},
+		"no id":           {node(""), ""},
+		"its Pod":         {pod("capi-system", "own"), "unset"},
+		"a Pod of others": {pod("kube-system", "other"), ""},
+		"any Pod":         {pod("default", "own"), ""},
+		"a common name":   {pod("kube-system", "ip-10-0-0-5"), ""},
+		"pending":         {pod("kube-system", ""), ""},
 	} {
+		resource := map[any]string{"ConfigMap": "configmaps", "Node": "nodes", "Pod": "pods"}[test.data["kind"]]
 		b := backuptest.New().
-			Add("configmaps", test.data).
+			Add(resource, test.data).
+			Add("machines.cluster.x-k8s.io", machine("unset", "own", "vsphere://own", "own")).
+			Add("machines.cluster.x-k8s.io", machine("six", "late", "", "")).
+			Add("machines.cluster.x-k8s.io", machine("six", "named", "aws:///a/i-1", "ip-10-0-0-5")).
 			Add("clusters.cluster.x-k8s.io", cluster("ns", "mgmt", "mgmt.example")).
 			Add("clusters.cluster.x-k8s.io", cluster("ns", "six", "fd00::1")).
 			Add("clusters.cluster.x-k8s.io", cluster("ns", "unset", "")).

@@ -16,7 +16,7 @@ import (
 func (w Want) Needs() func(resource string) bool {
 	named := map[string]bool{}
 	for _, k := range slices.Concat(w.Kinds, coreKinds) {
-		named[k.Resource()] = k.Resource() != selfKind.resource
+		named[k.Resource()] = !slices.Contains(selfKinds, k)
 	}
 	secrets := len(w.Secrets) > 0
 	return func(resource string) bool {
@@ -55,7 +55,7 @@ func (l *loading) unreadOf(backup int, source Source) map[string]string {
 // does not hold everything.
 func (l *loading) needs(resource string) bool {
 	return resource == definitionResource || resource == secretResource && l.secrets.wanted() || isControlPlane(resource) || isInfraCluster(resource) ||
-		isReferredTo(resource) || slices.ContainsFunc(l.wanted, func(k AnyKind) bool { return k.Resource() == resource })
+		isReferredTo(resource) || slices.ContainsFunc(l.wanted, func(k AnyKind) bool { return k.Resource() == resource && !slices.Contains(selfKinds, k) })
 }
 
 // unreadCore names a resource that verdicts on all machines of a backup rest on and that could

@@ -30,6 +30,25 @@ var selfKind = func() *Kind[selfFields] {
 // SelfConfigMaps are the ConfigMaps that are read, and no others.
 var SelfConfigMaps = []struct{ Namespace, Name string }{{"kube-public", "cluster-info"}, {"kube-system", "kubeadm-config"}}
 
+// What a backup holds of the management cluster's own Nodes, beside its Clusters: the Nodes, and where Pods run.
+type (
+	nodeFields struct{ ProviderID string }
+	podFields  struct{ Node string }
+)
+
+var (
+	nodeKind = NewKind("nodes", Text(func(n *nodeFields) *string { return &n.ProviderID }, "spec.providerID"))
+	podKind  = func() *Kind[podFields] {
+		k := NewKind("pods", Text(func(p *podFields) *string { return &p.Node }, "spec.nodeName"))
+		k.only = func(namespace, _ []byte) bool {
+			return string(namespace) == "kube-system" || string(namespace) == "capi-system"
+		}
+		return k
+	}()
+	// selfKinds are those that a management cluster that runs is not asked for.
+	selfKinds = []AnyKind{selfKind, nodeKind, podKind}
+)
+
 // tkgSystem is where Tanzu Kubernetes Grid keeps the objects of the management
 // cluster itself (vmware-tanzu/tanzu-framework tkg/constants/cluster_internal.go v0.28.1).
 const tkgSystem = "tkg-system"
@@ -51,10 +70,36 @@ func (a *assembly) markSelf() {
 			own[r.Backup][at] = true
 		}
 	}
+	runs := a.ownMachines()
 	for i := range a.snapshot.Clusters {
 		c := &a.snapshot.Clusters[i]
-		c.Self = c.Namespace == tkgSystem || c.Endpoint != "" && own[c.Backup][strings.ToLower(c.Endpoint)]
+		c.Self = c.Namespace == tkgSystem || c.Endpoint != "" && own[c.Backup][strings.ToLower(c.Endpoint)] || runs[c.ID()]
 	}
+}
+
+// ownMachines returns the clusters with a Machine whose Node is in the backup, or has the Machine's name
+// and runs a Pod that is: what a cluster's backup holds of both is its own. Other names of Nodes
+// may be those of several clusters.
+func (a *assembly) ownMachines() map[ClusterID]bool {
+	type node struct {
+		backup int
+		name   string
+	}
+	nodes := map[node]bool{}
+	for r := range nodeKind.In(a.snapshot).All() {
+		nodes[node{r.Backup, r.Data.ProviderID}] = r.Data.ProviderID != ""
+	}
+	for r := range podKind.In(a.snapshot).All() {
+		nodes[node{r.Backup, r.Data.Node}] = r.Data.Node != ""
+	}
+	runs := map[ClusterID]bool{}
+	for i := range a.snapshot.Machines {
+		m := &a.snapshot.Machines[i]
+		if len(nodes) > 0 && (nodes[node{m.Backup, m.ProviderID}] || m.Node == m.Name && nodes[node{m.Backup, m.Name}]) {
+			runs[m.Cluster] = true
+		}
+	}
+	return runs
 }
 
 // serverOf finds the line of a YAML document that sets a member, and returns
