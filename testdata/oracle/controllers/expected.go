@@ -92,12 +92,13 @@ var known = []Known{
 	{"A13", "a MachineDeployment with OnDelete sets an old MachineSet's replicas to what its status counts, unless that set's controller has counted first", func(_ *World, res *Result, d Disagreement) bool {
 		return d.Kind == cautious && strings.Contains(res.Forecast.Reasons["RolloutDue"], "a restore empties that status")
 	}},
-	{"O3", "the oracle's API server of the workload cluster fails now and then, and what failed last is done the next time, or never, or has not come to rest", func(w *World, res *Result, d Disagreement) bool {
-		return w.workload.failing && (d.Kind == failing && strings.Contains(d.Text, "request timed out") || slices.Contains([]string{notActed, notMade, falseMade, cautious}, d.Kind) || !res.Quiet)
+	{"O3", "the oracle's API server of the workload cluster fails now and then, and what failed last is done the next time, or never, or has not come to rest; or its control plane is never called initialised, which is a condition", func(w *World, res *Result, d Disagreement) bool {
+		uninitialised := len(res.Begun) > 0 && slices.Contains(res.Forecast.Conditions, "APIServersReached")
+		return w.workload.failing && (uninitialised && slices.Contains([]string{falseYes, disturbed, destroyed, failing}, d.Kind) || d.Kind == failing && strings.Contains(d.Text, "request timed out") || slices.Contains([]string{notActed, notMade, falseMade, cautious}, d.Kind) || !res.Quiet)
 	}},
 	{"O1", "the oracle cuts the API server off, and the inventory's Node list was read", func(w *World, res *Result, d Disagreement) bool {
 		return w.workload.cut && slices.Contains([]string{notMade, falseMade, notActed, cautious, halted, failing}, d.Kind) ||
-			w.workload.cut && slices.Contains([]string{falseYes, disturbed, destroyed}, d.Kind) && slices.Contains(res.Forecast.Conditions, "APIServersReached")
+			w.workload.cut && slices.Contains([]string{falseYes, unsaid, disturbed, destroyed}, d.Kind) && slices.Contains(res.Forecast.Conditions, "APIServersReached")
 	}},
 }
 
