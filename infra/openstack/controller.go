@@ -127,17 +127,16 @@ func (objs *objects) dateReleases() {
 			version[m.cluster] = m.machine.Data.APIVersion
 		}
 	}
-	installed := installedReleases(objs.snapshot)
+	installed := installedVersions(objs.snapshot)
 	for id, l := range objs.locations {
 		v := version[id]
 		if l.record != nil {
 			v = l.record.Data.APIVersion
 		}
-		r, known := installed[id.Backup]
-		if !known {
-			r = releaseOf(v, l.served)
+		l.versions = installed[id.Backup]
+		if l.release, l.dated = releaseOfAll(l.versions); !l.dated {
+			l.release = releaseOf(v, l.served)
 		}
-		l.release, l.dated = r, known
 	}
 }
 

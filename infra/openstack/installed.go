@@ -27,16 +27,13 @@ var inventories = backup.NewKind("providers.clusterctl.cluster.x-k8s.io",
 // capoImage is the image of CAPO's controller, wherever it is mirrored, with its tag.
 var capoImage = lazyregexp.New(`(?:^|/)capi-openstack-controller(?:-[a-z0-9]+)?:(v[0-9][0-9A-Za-z.+-]*)(?:@.*)?$`)
 
-// installedReleases returns the releases of CAPO that ran when the backups were taken, by
-// backup, where that is known and is one.
-func installedReleases(s *backup.Snapshot) map[int]release {
-	found := map[int]map[release]bool{}
+// installedVersions returns the versions of CAPO that ran when the backups were taken, by
+// backup, where that is known.
+func installedVersions(s *backup.Snapshot) map[int][]*version.Version {
+	found := map[int][]*version.Version{}
 	note := func(n int, tag string) {
 		if v, err := version.ParseSemantic(tag); err == nil {
-			if found[n] == nil {
-				found[n] = map[release]bool{}
-			}
-			found[n][releaseOfVersion(v)] = true
+			found[n] = append(found[n], v)
 		}
 	}
 	for d := range deployments.In(s).All() {
@@ -51,15 +48,19 @@ func installedReleases(s *backup.Snapshot) map[int]release {
 			note(i.Backup, strings.TrimSpace(i.Data.Version))
 		}
 	}
-	one := map[int]release{}
-	for n, releases := range found {
-		for r := range releases {
-			if len(releases) == 1 {
-				one[n] = r
-			}
+	return found
+}
+
+// releaseOfAll returns the release of the versions, where they are of one.
+func releaseOfAll(versions []*version.Version) (one release, known bool) {
+	for i, v := range versions {
+		r := releaseOfVersion(v)
+		if i > 0 && r != one {
+			return 0, false
 		}
+		one = r
 	}
-	return one
+	return one, len(versions) > 0
 }
 
 // releaseOfVersion returns the release of CAPO with the version.

@@ -75,6 +75,7 @@ type clusterRecord struct {
 	Identity   identityRef
 	// What the cluster was given, in JSON: by id, by a filter, or not at all.
 	SpecNetwork, SpecRouter, SpecExternal, SpecSubnets, SpecSubnet string
+	PrimarySubnet                                                  string // in JSON, from v0.15 on
 	// What CAPO found or made.
 	Network, Router, External, LB named
 	Subnets, CIDRs                []string // ids, and addresses
@@ -132,6 +133,7 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 		backup.Raw(func(c *c) *string { return &c.SpecExternal }, "spec.externalNetwork", "spec.externalNetworkId"),
 		backup.Raw(func(c *c) *string { return &c.SpecSubnets }, "spec.subnets"),
 		backup.Raw(func(c *c) *string { return &c.SpecSubnet }, "spec.subnet"),
+		backup.Raw(func(c *c) *string { return &c.PrimarySubnet }, "spec.primarySubnet"),
 		backup.Raw(func(c *c) *string { return &c.ManagedSubnets }, "spec.managedSubnets"),
 		backup.Text(func(c *c) *string { return &c.NodeCIDR }, "spec.nodeCidr"),
 		backup.Texts(func(c *c) *[]string { return &c.Subnets }, "status.network.subnets[].id"),

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/version"
+
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
@@ -53,6 +55,8 @@ type location struct {
 	release release // of CAPO
 	dated   bool    // the backup says which: what was installed is in it
 	served  bool    // the backup holds OpenStackServers of it
+
+	versions []*version.Version // of CAPO that were installed
 }
 
 // mayServe reports whether CAPO may have OpenStackServers: a backup without any may lack them.

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/version"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -20,6 +23,7 @@ var rowC29 = &walk.Row{
 	Asks:      "the OpenStackServer of the bastion, which has to be in all as spec.bastion specifies it, and name the cluster's network and security group by the ids that they have now, and whose server is found by its name as those of machines are; in release 0.10 a hash of the bastion, with the ids that its image and server group have now",
 	Several:   walk.Does{Effect: walk.Writes, Code: code.MachinesHalted, What: "CAPO takes none of several servers that a search for the bastion's name finds (DuplicateServerNames): the bastion is never ready, and gets neither its floating IP nor its place among the allowed CIDRs back"},
 	Differs:   walk.Does{Effect: walk.Replaces, Code: code.MachinesDeleted, What: "CAPO deletes the bastion with its server and creates another"},
+	Refused:   "the release of CAPO, which the backup does not show, where v0.14 makes other ports than v0.13",
 	Versions:  "v0.10 and later",
 	Condition: code.InfrastructureUnasked,
 	Source:    "reconcileBastionServer: controllers/openstackcluster_controller.go v0.11.0 to v0.15.0-beta.0; reconcileBastion, bastionHashHasChanged v0.10.0; GetInstanceStatusByName: pkg/cloud/services/compute/instance.go v0.11.0 to v0.15.0-beta.0",
@@ -92,13 +96,14 @@ func (c *clusterRecord) hashed(of string) walk.Answer {
 
 // bastionCheck compares what CAPO makes of spec.bastion with the OpenStackServer
 // (openStackMachineSpecToOpenStackServerSpec in controllers/openstackmachine_controller.go
-// v0.11.0 to v0.14.7).
+// v0.11.0 to v0.15.0-beta.0).
 type bastionCheck struct {
 	*location
 	server         *osServer
 	network, group bool // made by CAPO, and their ids are in the server's ports
 	named          bool // the network of a port is the cluster's, which was given by a filter
 	doubt          bool // not all of it can be compared
+	older          bool // only older releases that may have run make its ports so
 }
 
 // differs returns the member of spec that differs, or "".
@@ -109,7 +114,6 @@ func (c *bastionCheck) differs() string {
 	if want == nil {
 		want = map[string]any{}
 	}
-	groups := listOf(want["securityGroups"])
 	delete(want, "securityGroups") // they are in the ports
 	want["availabilityZone"] = nil
 	if zone := c.record.Data.BastionZone; zone != "" {
@@ -121,47 +125,84 @@ func (c *bastionCheck) differs() string {
 	want["tags"] = c.tags(listOf(want["tags"]))
 	for _, member := range rest {
 		if !reflect.DeepEqual(withoutNothing(want[member]), withoutNothing(have[member])) {
-			return c.unlessNewer(member)
+			return member
 		}
 	}
 	if c.server.UserData {
 		return "userDataRef"
 	}
-	if !c.samePorts(listOf(want["ports"]), groups) {
-		return c.unlessNewer("ports")
+	for i, form := range c.forms() {
+		if c.samePorts(form) {
+			c.older = i > 0
+			return ""
+		}
 	}
-	return ""
+	return "ports"
 }
 
-// unlessNewer returns the member, unless the release has other forms of it, which are not compared.
-func (c *bastionCheck) unlessNewer(member string) string {
-	if c.release >= recording {
-		c.doubt = true
-		return ""
+// portForm is how CAPO makes the ports of a bastion, by releases that make them alike.
+type portForm int
+
+const (
+	// withoutGroups is v0.11.0, which leaves spec.securityGroups of a bastion out.
+	withoutGroups portForm = iota
+	// withGroups are releases from v0.11.1 on, which add them to those of each port.
+	withGroups
+	// withSubnets are those from v0.14 on, where a port in the cluster's network has the fixed IPs of
+	// the cluster's spec.subnets in the place of its own, and one without port security is not put
+	// into the group of bastions.
+	withSubnets
+)
+
+// forms returns the forms of the releases that may have run, the newest first: what that makes in
+// another way than older ones only it can have made. That v0.11.0 alone ran has to be shown: more likely
+// groups that a server lacks were asked for since.
+func (c *bastionCheck) forms() []portForm {
+	form := func(v *version.Version) portForm {
+		switch {
+		case v.LessThan(version.MustParseSemantic("0.11.1")):
+			return withoutGroups
+		case v.LessThan(version.MustParseSemantic("0.14.0-alpha.0")):
+			return withGroups
+		}
+		return withSubnets
 	}
-	return member
+	switch {
+	case c.dated:
+		return slices.DeleteFunc([]portForm{withSubnets, withGroups, withoutGroups}, func(f portForm) bool {
+			return !slices.ContainsFunc(c.versions, func(v *version.Version) bool { return form(v) == f })
+		})
+	case c.release >= recording:
+		return []portForm{withSubnets}
+	}
+	return []portForm{withSubnets, withGroups}
 }
 
-// samePorts compares the ports. groups are those of spec.securityGroups, which some releases add
-// to each port, and some of them to spec itself.
-func (c *bastionCheck) samePorts(want, groups []any) bool {
+// samePorts compares the ports.
+func (c *bastionCheck) samePorts(form portForm) bool {
+	var want struct{ Ports, SecurityGroups []any }
 	var have []map[string]any
+	_ = json.Unmarshal([]byte(c.record.Data.BastionSpec), &want)
 	_ = json.Unmarshal([]byte(c.server.Wish.Ports), &have)
-	if len(want) == 0 {
-		want = []any{map[string]any{}}
+	if len(want.Ports) == 0 {
+		want.Ports = []any{map[string]any{}}
 	}
-	if len(want) != len(have) {
+	if len(want.Ports) != len(have) {
 		return false
 	}
-	for i := range want {
-		port, _ := want[i].(map[string]any)
+	for i := range have {
+		port, _ := want.Ports[i].(map[string]any)
 		if port == nil {
 			port = map[string]any{}
 		}
-		c.aim(port, have[i])
-		c.guard(port, have[i])
-		if groups != nil {
-			port["securityGroups"], c.doubt = have[i]["securityGroups"], true
+		if off, said := port["disablePortSecurity"].(bool); said && c.release >= recording { // as v1beta2 has it
+			delete(port, "disablePortSecurity")
+			port["enablePortSecurity"] = !off
+		}
+		c.aim(port, have[i], form)
+		c.guard(port, have[i], form)
+		if form >= withGroups {
+			port["securityGroups"] = slices.Concat(listOf(port["securityGroups"]), want.SecurityGroups)
 		}
 		if !reflect.DeepEqual(withoutNothing(port), withoutNothing(have[i])) {
 			return false
@@ -171,19 +212,22 @@ func (c *bastionCheck) samePorts(want, groups []any) bool {
 }
 
 // aim puts a port without a network into the cluster's.
-func (c *bastionCheck) aim(port, have map[string]any) {
+func (c *bastionCheck) aim(port, have map[string]any, form portForm) {
 	d := &c.record.Data
 	if port["network"] != nil {
 		return
 	}
-	var subnets []any
-	_ = json.Unmarshal([]byte(d.SpecSubnets), &subnets)
-	for i := range subnets {
-		subnets[i] = map[string]any{"subnet": subnets[i]}
-	}
-	if port["fixedIPs"] = subnets; subnets != nil && have["fixedIPs"] == nil {
-		delete(port, "fixedIPs") // as releases up to 0.13 leave it
-		c.doubt = true
+	if form >= withSubnets {
+		var subnets []any
+		text := d.SpecSubnets
+		if given(d.PrimarySubnet) {
+			text = "[" + d.PrimarySubnet + "]"
+		}
+		_ = json.Unmarshal([]byte(text), &subnets)
+		for i := range subnets {
+			subnets[i] = map[string]any{"subnet": subnets[i]}
+		}
+		port["fixedIPs"] = subnets
 	}
 	switch {
 	case d.Network.ID == "":
@@ -198,15 +242,16 @@ func (c *bastionCheck) aim(port, have map[string]any) {
 }
 
 // guard puts a port without security groups into that of bastions.
-func (c *bastionCheck) guard(port, have map[string]any) {
+func (c *bastionCheck) guard(port, have map[string]any, form portForm) {
 	d := &c.record.Data
-	if !d.makesGroups() || port["disablePortSecurity"] == true || len(listOf(port["securityGroups"])) > 0 {
+	off := port["disablePortSecurity"] == true || port["enablePortSecurity"] == false
+	if !d.makesGroups() || off && form >= withSubnets || len(listOf(port["securityGroups"])) > 0 {
 		return
 	}
 	c.group = true
 	group := d.Groups[len(groupRoles)-1].ID
-	if group == "" && have["securityGroups"] != nil {
-		port["securityGroups"], c.doubt = have["securityGroups"], true
+	if has := listOf(have["securityGroups"]); group == "" && len(has) > 0 {
+		port["securityGroups"], c.doubt = has[:1], true
 		return
 	}
 	port["securityGroups"] = []any{map[string]any{"id": group}}
@@ -236,6 +281,8 @@ func (c *bastionCheck) found(p *place, id backup.ClusterID, object string) walk.
 	switch name := id.Name + "-" + roleBastion; {
 	case p.twins(name):
 		return answer(walk.Several, object, fmt.Sprintf("%s has several servers that a search for %s finds", p.title(), name), "is found alone: the owner of another one renames that")
+	case c.older:
+		return walk.Answer{Found: walk.Unread, Why: object + " has the ports that CAPO up to v0.13 makes, v0.14 makes others of the same objects, and the backup does not show which release ran", Objects: []string{object}}
 	case doubt:
 		return walk.Answer{Found: walk.Unseen, Objects: []string{object}}
 	}
