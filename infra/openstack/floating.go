@@ -53,8 +53,11 @@ func (l *location) bastionAddress() string {
 }
 
 // bastionHad returns the probe of the floating IP that CAPO gave the bastion, where spec asks for none.
-// It is asked for together with others.
+// Inventories of older versions asked for it only together with that of an API server.
 func (l *location) bastionHad() infra.Key {
+	if l.record == nil {
+		return infra.Key{}
+	}
 	if d := &l.record.Data; d.bastioned() && !d.noExternal() && d.BastionAddress == "" && isAddress(d.BastionFloatingIP) {
 		return infra.Key{Kind: KeyFloating, Value: d.BastionFloatingIP}
 	}

@@ -101,7 +101,7 @@ func (objs *objects) homeScopes() []*homeScope {
 		for _, k := range objs.locations[id].probes(id) {
 			s.probes[k] = true
 		}
-		for _, k := range append(objs.locations[id].landmarks(), objs.locations[id].behind(id)...) {
+		for _, k := range append(append(objs.locations[id].landmarks(), objs.locations[id].behind(id)...), objs.locations[id].bastionHad()) {
 			s.probes[k] = true
 		}
 	}

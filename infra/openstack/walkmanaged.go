@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 	"drift-detector/infra/walk"
 	"drift-detector/report/code"
 )
@@ -144,7 +145,8 @@ func (q *questions) askManaged(id backup.ClusterID, l *location) {
 		})
 	}
 	if k := l.bastionHad(); !k.IsZero() {
-		q.look(rowC30, id, func(p *place) walk.Answer { return keptAnswer(p, k) })
+		server := q.objs.servers[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: id.Name + "-" + roleBastion}]
+		q.look(rowC30, id, func(p *place) walk.Answer { return keptAnswer(p, k, server) })
 	}
 	if k := l.stuckBastion(id); !k.IsZero() {
 		q.look(rowC31, id, func(p *place) walk.Answer {
@@ -156,9 +158,9 @@ func (q *questions) askManaged(id backup.ClusterID, l *location) {
 	}
 }
 
-// keptAnswer asks C30 of a floating IP that CAPO gave the bastion: one that is on nothing is none. That
-// of another server has not been the bastion's for a while.
-func keptAnswer(p *place, k infra.Key) walk.Answer {
+// keptAnswer asks C30 of a floating IP that CAPO gave the bastion: one that is on nothing, or on a port
+// that is not among those of its OpenStackServer, is none.
+func keptAnswer(p *place, k infra.Key, server *backup.Record[osServer]) walk.Answer {
 	object := "floating IP " + k.Value
 	why, unread := p.FactsUnread.Get(k.Kind.String())
 	port, known := p.Fact(FactFloating + "/" + k.Value)
@@ -171,6 +173,8 @@ func keptAnswer(p *place, k infra.Key) walk.Answer {
 		return answer(walk.None, object, object+" of the bastion is gone", "exists, and is named by spec.bastion.floatingIP")
 	case known && port == "":
 		return answer(walk.None, object, object+" of the bastion is on nothing", "is on the bastion again")
+	case known && server != nil && len(server.Data.PortIDs) > 0 && !slices.ContainsFunc(server.Data.PortIDs, func(id string) bool { return UUIDOf(id) == port }):
+		return answer(walk.None, object, object+" of the bastion is on port "+infra.Brief(port)+", which is not the bastion's", "is on the bastion again")
 	case !p.Finds(k):
 		return walk.Answer{}
 	}
