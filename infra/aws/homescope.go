@@ -100,7 +100,7 @@ func (objs *objects) homeScopes() []*homeScope {
 		for _, p := range s.parts(id) {
 			h.probes[p.key], h.probes[p.also] = true, true
 		}
-		for _, k := range objs.accountOf(id) {
+		for _, k := range slices.Concat(objs.accountOf(id), s.natsIn(id)) {
 			h.probes[k] = true
 		}
 		if s.record != nil && s.kind == planeKind && s.admits() {

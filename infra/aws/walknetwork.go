@@ -48,11 +48,11 @@ var (
 	}
 	rowA31 = &walk.Row{
 		ID: "aws.A31", Of: clusterKind,
-		Asks:      "what it sets back, and no call shows: security groups, subnets, attributes and health checks of its load balancers, where its routes lead, rules that were taken away, those of the VPC's default group where spec empties it, secondary CIDR blocks of the VPC, elastic addresses of a pool, the bucket of spec.s3Bucket and its policy; of EKS the policies of its roles, logging, upgrade policy, tags of node groups and their autoscaling groups, entries of aws-auth that were taken out (which fails where the profile of a worker has the name of no IAM role), and kube-proxy and the VPC CNI where spec disables them",
+		Asks:      "what it sets back, and no call shows: security groups, subnets, attributes and health checks of its load balancers, where its routes lead, rules for groups and for its own addresses that were taken away, those of the VPC's default group where spec empties it, secondary CIDR blocks of the VPC, elastic addresses of a pool, the bucket of spec.s3Bucket and its policy; of EKS the policies of its roles, logging, upgrade policy, tags of node groups and their autoscaling groups, entries of aws-auth that were taken out (which fails where the profile of a worker has the name of no IAM role), and kube-proxy and the VPC CNI where spec disables them",
 		Condition: conditionAsked,
 		Source:    "pkg/cloud/services/elb/loadbalancer.go, network/routetables.go, network/secondarycidr.go, securitygroup/securitygroups.go, ec2/eip.go, s3/s3.go, eks/iam/iam.go, eks/cluster.go, eks/tags.go, iamauth/reconcile.go, kubeproxy/reconcile.go, awsnode/cni.go v2.0.0 to v2.13.0",
 	}
-	networkRows = []*walk.Row{rowA2, rowA3, rowA9, rowA10, rowA13, rowA16, rowA31}
+	networkRows = []*walk.Row{rowA2, rowA3, rowA6, rowA9, rowA10, rowA11, rowA12, rowA13, rowA16, rowA31}
 )
 
 // Rows of security groups.
@@ -67,7 +67,8 @@ var (
 	}
 	rowA18 = &walk.Row{
 		ID: "aws.A18", Of: clusterKind,
-		Asks:      "no ingress rule of these groups that the cluster's object does not ask for, by its description too",
+		Asks:      "the ingress rules of these groups that the cluster's object asks for, by their descriptions too, and no others",
+		None:      walk.Does{Effect: walk.Writes, What: "CAPA adds the rules that the group lacks", Code: code.ChangesUndone},
 		Differs:   walk.Does{Effect: walk.Writes, What: "CAPA revokes every other rule, one that was opened since the backup too", Code: code.ChangesUndone},
 		Condition: conditionAsked,
 		Source:    "ReconcileSecurityGroups: pkg/cloud/services/securitygroup/securitygroups.go; Equals: api/v1beta2/network_types.go v2.0.0 to v2.13.0",
@@ -113,9 +114,13 @@ func (q *questions) askNetwork(id backup.ClusterID, s *clusterLocation) {
 			return answer(walk.Differs, s.title(), fmt.Sprintf("%s has securityGroupOverrides, and CAPA created %s", s.title(), object), "has none")
 		})
 	}
-	q.look(rowA9, id, infra.ClusterTitle(id), func(p *place) walk.Answer { return p.opened(id, s) })
-	q.look(rowA10, id, infra.ClusterTitle(id), func(p *place) walk.Answer { return p.gated(id, s) })
-	q.look(rowA13, id, infra.ClusterTitle(id), func(p *place) walk.Answer { return p.routed(id, s) })
+	for _, ask := range []struct {
+		row *walk.Row
+		of  func(*place, backup.ClusterID, *clusterLocation) walk.Answer
+	}{{rowA6, (*place).subnetted}, {rowA9, (*place).opened}, {rowA10, (*place).gated}, {rowA12, (*place).led}, {rowA13, (*place).routed}} {
+		q.look(ask.row, id, infra.ClusterTitle(id), func(p *place) walk.Answer { return ask.of(p, id, s) })
+	}
+	q.look(rowA11, id, infra.ClusterTitle(id), func(p *place) walk.Answer { return p.natted(id, s, q.releases[id.Backup]) })
 }
 
 func orPass(open walk.Answer) walk.Answer {
@@ -251,6 +256,7 @@ var ownRules = map[string][]ownRule{
 // ruled asks A18, which A17 leaves open where groups were not read.
 func (p *place) ruled(id backup.ClusterID, s *clusterLocation) walk.Answer {
 	var revoked, objects []string
+	var lacks walk.Answer
 	unseen := false
 	for _, g := range s.groupNames(id) {
 		group, there, open := read[GroupFact](p, FactGroup, infra.Join(s.vpc, g.name), g.name)
@@ -269,17 +275,47 @@ func (p *place) ruled(id backup.ClusterID, s *clusterLocation) walk.Answer {
 				objects = append(objects, "security group "+g.name)
 			}
 		}
+		rule, uncertain := s.lacking(g.role, group.Rules)
+		unseen = unseen || uncertain
+		if rule != "" {
+			lacks = answer(walk.None, "security group "+g.name, fmt.Sprintf("security group %s lacks a rule that %s asks for: %s", g.name, s.title(), rule), "has it")
+		}
 	}
-	if revoked == nil && unseen {
+	switch {
+	case revoked != nil:
+		return walk.Answer{
+			Found: walk.Differs, Why: s.title() + " does not ask for " + strings.Join(revoked[:min(3, len(revoked))], ", ") + more(len(revoked)-3),
+			Until: "the rules are in " + s.title(), Objects: slices.Compact(objects),
+		}
+	case lacks.Found != "":
+		return lacks
+	case unseen:
 		return walk.Answer{Found: walk.Unseen, Objects: []string{s.title()}}
 	}
-	if revoked == nil {
-		return pass
+	return pass
+}
+
+// lacking returns a rule that the cluster's object asks for and that a group of a role lacks, and whether that is
+// open: CAPA leaves a group without rules to others, if its tags say so, and older inventories have none that are
+// described as CAPA's.
+func (s *clusterLocation) lacking(role int, rules []RuleFact) (rule string, open bool) {
+	name := securityGroupRoles[role]
+	own := func(description string) bool {
+		return slices.ContainsFunc(ownRules[name], func(r ownRule) bool { return r.description == description })
 	}
-	return walk.Answer{
-		Found: walk.Differs, Why: s.title() + " does not ask for " + strings.Join(revoked[:min(3, len(revoked))], ", ") + more(len(revoked)-3),
-		Until: "the rules are in " + s.title(), Objects: slices.Compact(objects),
+	all := slices.ContainsFunc(rules, func(f RuleFact) bool { return own(f.Description) })
+	for _, i := range rulesFor[name] {
+		for _, r := range rulesIn(s.record.Data.Rules[i], i == 0) {
+			switch from, there := r.in(rules); {
+			case there:
+			case len(rules) == 0, slices.Contains(rules, RuleFact{}), own(r.Description) && !all:
+				open = true
+			default:
+				rule = strings.TrimSpace(fmt.Sprintf("%s %d-%d %q %s", r.Protocol, r.From, r.To, r.Description, from))
+			}
+		}
 	}
+	return rule, open
 }
 
 func more(n int) string {
@@ -304,11 +340,26 @@ type ingressRule struct {
 // run time.
 func (r *ingressRule) allows(f RuleFact) bool {
 	what, source, _ := strings.Cut(f.Rule, " from ")
-	ports := fmt.Sprintf("%s %d-%d", r.Protocol, r.From, r.To)
-	if r.Description != f.Description || what != ports && (r.Protocol != "-1" || !strings.HasPrefix(what, "-1 ")) {
+	protocol, ports, _ := strings.Cut(strings.Replace(what, "icmpv6 ", "58 ", 1), " ")
+	if r.Description != f.Description || protocol != r.Protocol || ports != fmt.Sprintf("%d-%d", r.From, r.To) && slices.Contains([]string{"tcp", "udp", "icmp", "58"}, protocol) {
 		return false
 	}
 	return strings.HasPrefix(source, "sg-") || r.Gateways || slices.Contains(r.CIDRs, source) || slices.Contains(r.CIDRs6, source)
+}
+
+// in reports whether a group has the rule from each of its addresses, or from one of its groups or gateways; if
+// not, it says from which addresses the group has none.
+func (r *ingressRule) in(rules []RuleFact) (from string, there bool) {
+	addresses := slices.Concat(r.CIDRs, r.CIDRs6)
+	if r.Gateways || len(addresses) == 0 {
+		return "", slices.ContainsFunc(rules, r.allows)
+	}
+	for _, from := range addresses {
+		if !slices.ContainsFunc(rules, func(f RuleFact) bool { return r.allows(f) && strings.HasSuffix(f.Rule, " from "+from) }) {
+			return "from " + from, false
+		}
+	}
+	return "", true
 }
 
 // rulesFor are the members of awsCluster.Rules that are rules of a group, by its role.

@@ -189,17 +189,15 @@ const (
 	publicType  = "public"
 )
 
-// secondary is the tag of subnets that are for Pods alone (NameAWSSubnetAssociation in
-// api/v1beta2/tags.go v2.13.0).
-const secondary = "sigs.k8s.io/cluster-api-provider-aws/association"
-
 // isOf reports whether CAPA takes the subnet for one of a type.
 func (n *specSubnet) isOf(kind string) bool {
-	if kind != privateType && kind != publicType {
-		return true
+	switch kind {
+	case privateType:
+		return n.private()
+	case publicType:
+		return n.public()
 	}
-	public := n.IsPublic != nil && *n.IsPublic
-	return public == (kind == publicType) && n.Tags[secondary] != "secondary" && !n.edge()
+	return true
 }
 
 func textsIn(list string) (all []string) {

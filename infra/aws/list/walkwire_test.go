@@ -25,7 +25,7 @@ func walkedBackup(t *testing.T) awstest.Backup {
 		"eksClusterName":           "c", // so that the lab calls the cluster of its node group as the provider does
 		"network": map[string]any{
 			"vpc":     map[string]any{"id": "vpc-1", "tags": map[string]any{capa.TagOwner + "c": capa.Owned}},
-			"subnets": []any{map[string]any{"id": "c-a", "resourceID": "subnet-1", "cidrBlock": "10.0.0.0/24", "routeTableId": "rtb-1", "isPublic": true}, map[string]any{"id": "c-b", "resourceID": "subnet-2", "cidrBlock": "10.0.1.0/24", "routeTableId": "rtb-2", "isPublic": false}},
+			"subnets": []any{map[string]any{"id": "c-a", "resourceID": "subnet-1", "cidrBlock": "10.0.0.0/24", "availabilityZone": "us-east-1a", "routeTableId": "rtb-1", "natGatewayId": "nat-1", "isPublic": true}, map[string]any{"id": "c-b", "resourceID": "subnet-2", "cidrBlock": "10.0.1.0/24", "availabilityZone": "us-east-1a", "routeTableId": "rtb-2", "isPublic": false}},
 		},
 	})
 	groups := map[string]any{}
@@ -86,8 +86,8 @@ func TestWalkOverTheWire(t *testing.T) {
 		"ec2:DescribeSecurityGroups":         {"aws.A17"},
 		"ec2:DescribeLaunchTemplateVersions": {"aws.P5"},
 		"eks:DescribeNodegroup":              {"aws.G4"},
-		"ec2:DescribeSubnets":                nil, // said of the resources
-		"ec2:DescribeNatGateways":            nil,
+		"ec2:DescribeSubnets":                {"aws.A6"},
+		"ec2:DescribeNatGateways":            {"aws.A11"},
 		"autoscaling:DescribeLifecycleHooks": {"aws.P12"},
 		"iam:GetRole":                        {"aws.G3"},
 	} {
