@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -209,4 +210,49 @@ func topologyCheckOf(mine, inherited string) (*clusterv1.MachineHealthCheckSpec,
 		return own, nil
 	}
 	return class, nil
+}
+
+// patches is what the patches of a ClusterClass read that a restore changes.
+type patches struct {
+	name, reads string // of the first patch that does
+	external    string // one that an extension computes
+}
+
+// builtin matches a variable that Cluster API gives to patches, in a template or by name, and text behind
+// it, by which a template takes one member.
+var builtin = regexp.MustCompile(`[."]builtin((?:\.\w+)*)([-\w]| +\\?["` + "`" + `])?`)
+
+// patchesIn reads the patches of a ClusterClass.
+func patchesIn(text string, moved bool) (p patches) {
+	var all []struct {
+		Name                   string
+		EnabledIf, Definitions json.RawMessage
+		External               json.RawMessage
+	}
+	_ = json.Unmarshal([]byte(text), &all) // what is no list of patches is refused by the API server
+	for _, one := range all {
+		if one.External != nil && p.external == "" {
+			p.external = one.Name
+		}
+		for _, use := range builtin.FindAllSubmatch(append(one.EnabledIf, one.Definitions...), -1) {
+			if path := string(use[1]); p.reads == "" && remade(path, string(use[2]), moved) {
+				p.name, p.reads = one.Name, "builtin"+path
+			}
+		}
+	}
+	return p
+}
+
+// remade reports whether a restore changes what a path below builtin holds; behind is text after it.
+func remade(path, behind string, moved bool) bool {
+	of, rest, _ := strings.Cut(strings.TrimPrefix(path, "."), ".")
+	switch {
+	case of == "":
+		return behind == "" || strings.HasPrefix(behind, " ")
+	case of == "cluster" && (rest == "" || rest == "uid"):
+		return true
+	case moved || behind != "": // clusterctl adds no label, and a label by its name is another's
+		return false
+	}
+	return rest == "" || rest == "metadata" || rest == "metadata.labels"
 }

@@ -3,6 +3,8 @@ package rehearsal
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -41,7 +43,13 @@ var topologyRows = []row[*cluster]{
 		Condition: code.PendingHooks,
 		Source:    "callAfterHooks: topology/cluster v1.4.0 to v1.14.0",
 	}, pendingHooks},
-	patchesRow,
+	{walk.Row{
+		ID: "core.T8", Of: "topology",
+		Asks:      "what its patches read of objects, from which it computes the templates again: a restore gives the Cluster another uid, and Velero adds labels to all objects",
+		Differs:   walk.Does{Effect: walk.Replaces, Code: code.SpecUnseen, What: "it computes other templates than there are, and rolls all machines of those"},
+		Condition: code.ClassesUnchanged,
+		Source:    "Global, ControlPlane, MachineDeployment: internal/controllers/topology/cluster/patches/variables/variables.go v1.9.0 to v1.14.0; reconcileReferencedTemplate: topology/cluster/reconcile_state.go",
+	}, patchesRead},
 }
 
 // topologyDeeds are those of the topology that rest on what there is.
@@ -227,6 +235,46 @@ func topologySeen(c *cluster) walk.Answer {
 // nothing of that, it had seen none.
 func behind(generation, observed backup.Number) bool {
 	return generation.Known && observed.N < generation.N
+}
+
+// patchesRead asks core.T8.
+func patchesRead(c *cluster) walk.Answer {
+	switch t := c.topology; {
+	case t == nil || t.class == nil:
+		return notAsked
+	case t.class.patches.reads != "":
+		p := &t.class.patches
+		return differs("patch "+p.name+" of "+t.classTitle(c)+" reads "+p.reads, "", c.title(), t.classTitle(c))
+	case t.class.patches.external != "":
+		return unseen(t.classTitle(c) + " of " + c.title() + " (patch " + t.class.patches.external + ")")
+	}
+	return passed
+}
+
+// editedTemplate returns a template of a cluster's topology, or in the namespace of its ClusterClass,
+// that was edited after it was created, or "". The controllers of neither watch templates (SetupWithManager:
+// internal/controllers/topology/cluster, clusterclass v1.9.0 to v1.13.6).
+func (c *cluster) editedTemplate(namespace string) string {
+	w := c.world
+	if w.edited == nil {
+		w.edited = map[backup.ClusterID]string{}
+		for _, name := range slices.Sorted(maps.Keys(topologyKinds)) {
+			kind, _, _ := strings.Cut(name, ".")
+			if !strings.HasSuffix(kind, clusterv1.TemplateSuffix) {
+				continue
+			}
+			for r := range topologyKinds[name].In(w.in.Snapshot).All() {
+				of := backup.ClusterID{Backup: r.Backup, Namespace: r.Namespace}
+				if r.Data.Owned {
+					of.Name = r.ClusterName
+				}
+				if r.Data.Generation.N > 1 && w.edited[of] == "" {
+					w.edited[of] = named(kind, r.Namespace, r.Name)
+				}
+			}
+		}
+	}
+	return cmp.Or(w.edited[c.ID], w.edited[backup.ClusterID{Backup: c.ID.Backup, Namespace: namespace}])
 }
 
 // pendingHooks asks core.T5.

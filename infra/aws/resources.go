@@ -125,6 +125,19 @@ func (s *clusterLocation) bastion(id backup.ClusterID) dependency {
 	return p
 }
 
+// natsIn returns the probes of NAT gateways in the public subnets of a VPC that CAPA made.
+func (s *clusterLocation) natsIn(id backup.ClusterID) (keys []infra.Key) {
+	if s.record == nil || !s.madeVPC(id) {
+		return nil
+	}
+	for _, n := range s.specSubnets() {
+		if n.public() {
+			keys = append(keys, keyWith(KeySubnetNAT, "subnet-", n.idIn(nil)))
+		}
+	}
+	return keys
+}
+
 // keyWith returns the key of something whose ids begin in one way; it is zero for what does not.
 func keyWith(kind infra.KeyKind, prefix, id string) infra.Key {
 	if !strings.HasPrefix(id, prefix) {

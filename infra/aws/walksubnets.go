@@ -253,19 +253,6 @@ func (s *clusterLocation) secondary() (all []specSubnet) {
 	return all
 }
 
-// natsIn returns the probes of NAT gateways in the public subnets of a VPC that CAPA made.
-func (s *clusterLocation) natsIn(id backup.ClusterID) (keys []infra.Key) {
-	if s.record == nil || !s.madeVPC(id) {
-		return nil
-	}
-	for _, n := range s.specSubnets() {
-		if n.public() {
-			keys = append(keys, keyWith(KeySubnetNAT, "subnet-", n.idIn(nil)))
-		}
-	}
-	return keys
-}
-
 // innerZones returns the zones with private subnets, unless spec does not say where each subnet is, and which
 // of those that exist are public.
 func (s *clusterLocation) innerZones(real []SubnetFact) (zones map[string]bool, known bool) {

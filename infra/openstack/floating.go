@@ -52,18 +52,6 @@ func (l *location) bastionAddress() string {
 	return ""
 }
 
-// bastionHad returns the probe of the floating IP that CAPO gave the bastion, where spec asks for none.
-// Inventories of older versions asked for it only together with that of an API server.
-func (l *location) bastionHad() infra.Key {
-	if l.record == nil {
-		return infra.Key{}
-	}
-	if d := &l.record.Data; d.bastioned() && !d.noExternal() && d.BastionAddress == "" && isAddress(d.BastionFloatingIP) {
-		return infra.Key{Kind: KeyFloating, Value: d.BastionFloatingIP}
-	}
-	return infra.Key{}
-}
-
 // bastionElsewhere returns the probe of that floating IP at another server.
 func (l *location) bastionElsewhere() infra.Key {
 	if ip := l.bastionAddress(); ip != "" {

@@ -87,3 +87,15 @@ func (m *managed) same(p *place) (same, known bool) {
 	}
 	return true, true
 }
+
+// bastionHad returns the probe of the floating IP that CAPO gave the bastion, where spec asks for none.
+// Inventories of older versions asked for it only together with that of an API server.
+func (l *location) bastionHad() infra.Key {
+	if l.record == nil {
+		return infra.Key{}
+	}
+	if d := &l.record.Data; d.bastioned() && !d.noExternal() && d.BastionAddress == "" && isAddress(d.BastionFloatingIP) {
+		return infra.Key{Kind: KeyFloating, Value: d.BastionFloatingIP}
+	}
+	return infra.Key{}
+}
