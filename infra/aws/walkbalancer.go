@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -145,10 +144,4 @@ func (p *place) placed(s *clusterLocation) walk.Answer {
 		}
 	}
 	return pass
-}
-
-// quoted returns a text as it stands in JSON.
-func quoted(s string) string {
-	text, _ := json.Marshal(s)
-	return string(text)
 }
