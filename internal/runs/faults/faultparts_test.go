@@ -19,6 +19,9 @@ func wholeAWS(t *testing.T) (*runs.World, *lab.EC2) {
 	w, _ := runs.WellAWS(t)
 	host := "aws-prod-apiserver-1234567890.us-east-1.elb.amazonaws.com"
 	w.Change("network", func(resource, _ string, o runs.Object) bool {
+		if resource == "awsmachinepools" {
+			runs.In(o, "spec")["availabilityZones"] = []string{"us-east-1a"}
+		}
 		if resource != "awsclusters" {
 			return true
 		}
@@ -29,7 +32,7 @@ func wholeAWS(t *testing.T) (*runs.World, *lab.EC2) {
 		runs.In(spec, "network", "vpc")["tags"] = runs.Object{"sigs.k8s.io/cluster-api-provider-aws/cluster/aws-prod": "owned"}
 		runs.In(spec, "network")["subnets"] = []runs.Object{
 			{"id": "aws-prod-a", "resourceID": "subnet-0a", "availabilityZone": "us-east-1a", "cidrBlock": "10.0.0.0/24", "routeTableId": "rtb-0a", "natGatewayId": "nat-0a", "isPublic": true},
-			{"id": "aws-prod-b", "resourceID": "subnet-0b", "availabilityZone": "us-east-1b", "cidrBlock": "10.0.1.0/24", "routeTableId": "rtb-0b", "isPublic": false},
+			{"id": "aws-prod-b", "resourceID": "subnet-0b", "availabilityZone": "us-east-1a", "cidrBlock": "10.0.1.0/24", "routeTableId": "rtb-0b", "isPublic": false},
 		}
 		return true
 	})
