@@ -36,7 +36,7 @@ var known = []Known{
 	}},
 	{"A2", "a rollout, or a KubeadmControlPlane that is short of a machine, waits for a machine that is broken or paused until the plan's steps are done, or that a hook holds up", func(w *World, res *Result, d Disagreement) bool {
 		return slices.Contains([]string{notActed, cautious}, d.Kind) && (w.hooked() || res.Forecast.says("MachinesBroken", "MachinesHalted", "OwnerHalted", "CannotReplace", "BackupError", "MachinesUnknown")) ||
-			d.Kind == falseMade && res.Forecast.says("MachinesBroken") && strings.HasPrefix(res.Forecast.Reasons["MachinesMade"], "KubeadmControlPlane ")
+			d.Kind == falseMade && res.Forecast.says("MachinesBroken", "OwnerHalted") && strings.HasPrefix(res.Forecast.Reasons["MachinesMade"], "KubeadmControlPlane ")
 	}},
 	{"A3", "a MachineSet's replicas were edited: its MachineDeployment sets them back, or it acts before that", func(w *World, _ *Result, d Disagreement) bool {
 		return slices.Contains([]string{falseMade, cautious}, d.Kind) && w.replicasDiffer()
