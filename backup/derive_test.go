@@ -255,6 +255,7 @@ func TestSelf(t *testing.T) {
 		"another Node":    {node("vsphere://other"), ""},
 		"no id":           {node(""), ""},
 		"its Pod":         {pod("capi-system", "own"), "unset"},
+		"its static Pod":  {pod("kube-system", "own"), "unset"},
 		"a Pod of others": {pod("kube-system", "other"), ""},
 		"any Pod":         {pod("default", "own"), ""},
 		"a common name":   {pod("kube-system", "ip-10-0-0-5"), ""},

@@ -77,8 +77,8 @@ func (a *assembly) markSelf() {
 	}
 }
 
-// ownMachines returns the clusters with a Machine whose Node is in the backup, or has the Machine's name
-// and runs a Pod that is: what a cluster's backup holds of both is its own. Other names of Nodes
+// ownMachines returns the clusters with a Machine whose Node is in the backup, or on whose Node of the same
+// name a Pod runs that is: what a cluster's backup holds of both is its own. Other names of Nodes
 // may be those of several clusters.
 func (a *assembly) ownMachines() map[ClusterID]bool {
 	type node struct {
@@ -95,7 +95,7 @@ func (a *assembly) ownMachines() map[ClusterID]bool {
 	runs := map[ClusterID]bool{}
 	for i := range a.snapshot.Machines {
 		m := &a.snapshot.Machines[i]
-		if len(nodes) > 0 && (nodes[node{m.Backup, m.ProviderID}] || m.Node == m.Name && nodes[node{m.Backup, m.Name}]) {
+		if len(nodes) > 0 && (nodes[node{m.Backup, m.ProviderID}] || nodes[node{m.Backup, m.Name}]) {
 			runs[m.Cluster] = true
 		}
 	}
